@@ -1,0 +1,67 @@
+VENV ?= .venv
+WORKERS ?= 2
+SEEDS ?= 200000
+BIN = $(VENV)/bin
+INSTALLED = $(VENV)/.installed
+SOURCES = apps packages tests $(wildcard bench)
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS)
+COVERAGE = --cov --cov-report=term:skip-covered
+
+export PYTHON
+
+.PHONY: help demo up test test-all acceptance simulate check format bench lock clean FORCE
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
+
+demo: $(INSTALLED) ## Run the example flow end to end on this machine, and say whether it went as expected
+	$(BIN)/orchestrator-sandbox demo $(ARGS)
+
+up: $(INSTALLED) ## Start the service with its database, token issuer and provider doubles; Ctrl-C stops it
+	$(BIN)/orchestrator-sandbox up $(ARGS)
+
+test: check ## Run the checks and the tests, with branch coverage of the domain
+	$(PYTEST) $(COVERAGE) -m "not exhaustive" $(ARGS)
+
+test-all: check ## Run the checks and every test, the exhaustive ones included
+	$(PYTEST) $(COVERAGE) $(ARGS)
+
+acceptance: $(INSTALLED) ## Run the acceptance cases of the specification only
+	$(PYTEST) tests/acceptance $(ARGS)
+
+simulate: $(INSTALLED) ## Run the seeded simulation alone, SEEDS=200000 of them
+	SIMULATION_SEEDS=$(SEEDS) $(PYTEST) tests/simulation $(ARGS)
+
+check: $(INSTALLED) ## Check format, style, types and the direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	tools/check_types.sh $(BIN)/mypy
+	$(BIN)/lint-imports --no-logo importlinter.ini
+
+format: $(INSTALLED) ## Rewrite the sources in the project's format
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: $(INSTALLED) ## Measure against targets and peers; ONLY=name runs one figure
+	$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY))
+
+lock: ## Remake the pinned requirements; ARGS=--upgrade takes newer versions
+	tools/lock.sh $(ARGS)
+
+clean: ## Remove environments, tools and everything that running leaves behind
+	rm -rf .venv* .tools .sandbox .bench .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .hypothesis .import_linter_cache
+	find apps packages tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV): $(INSTALLED)
+
+$(INSTALLED): requirements/dev.txt requirements/build.txt $(wildcard apps/*/pyproject.toml packages/*/pyproject.toml)
+	tools/environment.sh "$(VENV)"
+	@touch "$@"
+
+# Naming another interpreter than the environment was made with remakes it.
+ifneq ($(PYTHON),)
+ifneq ($(shell cat "$(INSTALLED:.installed=.interpreter)" 2>/dev/null),$(shell tools/python.sh 2>/dev/null))
+$(INSTALLED): FORCE
+endif
+endif

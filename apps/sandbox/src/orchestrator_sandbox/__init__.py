@@ -1,0 +1,1 @@
+"""Run the service with everything around it on one machine, never in production."""

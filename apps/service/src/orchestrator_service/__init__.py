@@ -1,0 +1,1 @@
+"""Assemble the domain and its adapters into one deployable service."""

@@ -1,0 +1,1 @@
+"""Decide, without a world, how configurable requests move through their flows."""

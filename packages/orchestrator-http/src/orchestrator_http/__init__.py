@@ -1,0 +1,1 @@
+"""Offer the use cases over HTTP."""

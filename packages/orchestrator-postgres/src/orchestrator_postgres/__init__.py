@@ -1,0 +1,1 @@
+"""Keep requests, flows and executions in PostgreSQL."""

@@ -1,0 +1,1 @@
+"""Run claimed executions and call the integrations they need."""
