@@ -3,7 +3,6 @@ WORKERS ?= 2
 SEEDS ?= 200000
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
-SOURCES = apps packages tests $(wildcard bench)
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS)
 COVERAGE = --cov --cov-report=term:skip-covered
 
@@ -61,7 +60,7 @@ $(INSTALLED): requirements/dev.txt requirements/build.txt $(wildcard apps/*/pypr
 
 # Naming another interpreter than the environment was made with remakes it.
 ifneq ($(PYTHON),)
-ifneq ($(shell cat "$(INSTALLED:.installed=.interpreter)" 2>/dev/null),$(shell tools/python.sh 2>/dev/null))
+ifneq ($(shell cat "$(INSTALLED:.installed=.interpreter)" 2>/dev/null),$(shell PYTHON="$(PYTHON)" tools/python.sh 2>/dev/null))
 $(INSTALLED): FORCE
 endif
 endif
