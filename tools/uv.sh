@@ -39,5 +39,7 @@ else
 fi
 
 choose_cache
+# As pip does: trust the authorities that the system trusts.
+export UV_SYSTEM_CERTS="${UV_SYSTEM_CERTS:-true}"
 export UV_PYTHON_DOWNLOADS=never
 exec "$uv" "$@"

@@ -15,7 +15,8 @@ CONTRACTS = ROOT / "importlinter.ini"
 RUN_LINTER = """
 import sys
 from importlinter.cli import lint_imports
-sys.exit(lint_imports(config_filename="importlinter.ini", limit_to_contracts=tuple(sys.argv[1:]), no_cache=True))
+contracts = tuple(sys.argv[1:])
+sys.exit(lint_imports("importlinter.ini", limit_to_contracts=contracts, no_cache=True, no_logo=True))
 """
 
 
