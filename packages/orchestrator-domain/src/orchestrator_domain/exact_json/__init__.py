@@ -1,0 +1,1 @@
+"""Exact JSON: values, text, pointers, canonical form and schemas, without a float anywhere."""
