@@ -1,0 +1,22 @@
+"""The suites that every implementation of a port must pass.
+
+An implementation's test module gives a pytest fixture `harness` (a fresh, empty store for each test) and inherits the
+suites. They are asynchronous: run them with pytest-asyncio in auto mode.
+"""
+
+import pytest
+
+pytest.register_assert_rewrite(
+    *(
+        f"{__name__}.{suite}"
+        for suite in (
+            "execution_queue_contract",
+            "flow_store_contract",
+            "published_flows_contract",
+            "request_store_contract",
+            "request_type_store_contract",
+            "unit_of_work_contract",
+            "wakeup_contract",
+        )
+    )
+)
