@@ -1,0 +1,26 @@
+"""When to try again: durable arithmetic, without a clock. All times in seconds."""
+
+from orchestrator_domain.flow.contract import RetryContract
+
+_DOUBLINGS_MAX = 32
+"""More doublings than this exceed every allowed maximum; the bound keeps the arithmetic cheap at any attempt."""
+
+
+def retry_delay(
+    contract: RetryContract, *, attempts: int, fraction: float, retry_after_seconds: float | None = None
+) -> float:
+    """Return how long to wait after `attempts` attempts (1 or more).
+
+    `fraction` in [0, 1) spreads the wait over ±25 % so that retries don't march in step. A provider's Retry-After is
+    honoured when it is longer, up to the contract's bound.
+    """
+    doublings = min(max(attempts - 1, 0), _DOUBLINGS_MAX)
+    backoff = min(contract.backoff_seconds * 2.0**doublings, contract.backoff_max_seconds)
+    jittered = backoff * (0.75 + fraction / 2)
+    if retry_after_seconds is None:
+        return jittered
+    return max(jittered, min(retry_after_seconds, contract.retry_after_max_seconds))
+
+
+def attempts_left(contract: RetryContract, attempts: int) -> bool:
+    return attempts < contract.attempts_max

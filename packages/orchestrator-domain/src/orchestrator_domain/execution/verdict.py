@@ -1,0 +1,103 @@
+"""What one attempt's result means for its action and its run: the table of the protocol, as a pure function."""
+
+from typing import assert_never
+
+from attrs import frozen
+
+from orchestrator_domain.execution.attempt import (
+    ActionResult,
+    ContractViolated,
+    NoWholeAnswer,
+    ProvenUnsent,
+    Refused,
+    Succeeded,
+    Transient,
+    Unavailable,
+    UnclearRefusal,
+)
+from orchestrator_domain.execution.checkpoint import Checkpoint
+from orchestrator_domain.execution.retry import attempts_left, retry_delay
+from orchestrator_domain.execution.stepping import StartAction, effective_effect
+from orchestrator_domain.flow.contract import Effect
+
+
+@frozen(kw_only=True)
+class GoOn:
+    """The action has its result; take the next step."""
+
+    checkpoint: Checkpoint
+
+
+@frozen(kw_only=True)
+class RetryLater:
+    """Park the execution for `delay_seconds`."""
+
+    checkpoint: Checkpoint
+    delay_seconds: float
+    error_code: str
+
+
+@frozen(kw_only=True)
+class GiveUp:
+    """End the run: FAILED if nothing can have been written by any action, else for reconciliation."""
+
+    checkpoint: Checkpoint
+    error_code: str
+
+
+type Verdict = GoOn | RetryLater | GiveUp
+
+
+def judge(step: StartAction, result: ActionResult, *, fraction: float) -> Verdict:
+    """Judge one attempt; `fraction` in [0, 1) jitters the wait before the next one."""
+    running = step.start
+    writes = effective_effect(running, step.contract) is not Effect.READ_ONLY
+    match result:
+        case Succeeded(result=value, provider_reference=reference):
+            return GoOn(checkpoint=running.succeeded(value, reference))
+        case ProvenUnsent(error_code=code):
+            return _again(step, running.to_be_retried(code, uncertain=False), code, fraction)
+        case NoWholeAnswer(error_code=code):
+            return _again_if_safe(step, running.to_be_retried(code, uncertain=writes), code, fraction)
+        case Transient(error_code=code, retry_after_seconds=seconds, proves_no_effect=proven):
+            waiting = running.to_be_retried(code, uncertain=writes and not proven)
+            return _again_if_safe(step, waiting, code, fraction, retry_after_seconds=seconds)
+        case Refused(error_code=code) | Unavailable(error_code=code):
+            return GiveUp(checkpoint=running.failed(code), error_code=code)
+        case UnclearRefusal(error_code=code) | ContractViolated(error_code=code):
+            ended = running.unknown(code) if writes else running.failed(code)
+            return GiveUp(checkpoint=ended, error_code=code)
+    assert_never(result)
+
+
+def _again_if_safe(
+    step: StartAction,
+    waiting: Checkpoint,
+    code: str,
+    fraction: float,
+    *,
+    retry_after_seconds: float | None = None,
+) -> Verdict:
+    unsafe = effective_effect(step.start, step.contract) is Effect.NON_IDEMPOTENT_WRITE
+    if unsafe and waiting.uncertain:
+        return GiveUp(checkpoint=waiting.unknown(code), error_code=code)
+    return _again(step, waiting, code, fraction, retry_after_seconds=retry_after_seconds)
+
+
+def _again(
+    step: StartAction,
+    waiting: Checkpoint,
+    code: str,
+    fraction: float,
+    *,
+    retry_after_seconds: float | None = None,
+) -> Verdict:
+    if not attempts_left(step.contract.retry, waiting.attempts):
+        return GiveUp(checkpoint=waiting.failed(code), error_code=code)
+    delay = retry_delay(
+        step.contract.retry,
+        attempts=waiting.attempts,
+        fraction=fraction,
+        retry_after_seconds=retry_after_seconds,
+    )
+    return RetryLater(checkpoint=waiting, delay_seconds=delay, error_code=code)

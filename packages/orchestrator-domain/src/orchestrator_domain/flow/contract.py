@@ -1,0 +1,82 @@
+"""What the trusted catalogue promises about an action: its effect, its schemas and how often it may be tried.
+
+The classification comes from the catalogue, never from an editable flow (specification, section 9).
+"""
+
+from collections.abc import Callable
+from enum import StrEnum
+from functools import cached_property
+
+from attrs import field, frozen
+
+from orchestrator_domain.exact_json.schema import CompiledSchema, compile_schema
+from orchestrator_domain.exact_json.value import JsonValue
+from orchestrator_domain.flow.definition import ActionDefinition
+from orchestrator_domain.identifiers import Sha256Hex
+
+
+class Effect(StrEnum):
+    """Say what one more call may do to the world."""
+
+    READ_ONLY = "READ_ONLY"
+    IDEMPOTENT_WRITE = "IDEMPOTENT_WRITE"
+    NON_IDEMPOTENT_WRITE = "NON_IDEMPOTENT_WRITE"
+
+
+@frozen(kw_only=True)
+class RetryContract:
+    """Bound the attempts of one action. All times in seconds.
+
+    The wait before attempt n + 1 is `backoff_seconds * 2 ** (n - 1)`, jittered, at most `backoff_max_seconds`; a
+    provider's Retry-After may lengthen it up to `retry_after_max_seconds`.
+    """
+
+    attempts_max: int = 3
+    backoff_seconds: float = 2.0
+    backoff_max_seconds: float = 60.0
+    retry_after_max_seconds: float = 300.0
+
+
+@frozen(kw_only=True)
+class ActionContract:
+    """One version of what an action takes, gives and does.
+
+    `budget_seconds` bounds a whole attempt and is below the lease. `key_memory_seconds` is how long the provider
+    remembers an idempotency key (None: forever). `registers_document` says that a VALID result links a document.
+    """
+
+    action_type: str
+    integration_key: str | None = None
+    contract_version: int
+    profile: str | None = None
+    profile_version: int | None = None
+    checksum: Sha256Hex
+    effect: Effect
+    input_schema: JsonValue
+    output_schema: JsonValue
+    retry: RetryContract = field(factory=RetryContract)
+    budget_seconds: float = 30.0
+    key_memory_seconds: float | None = None
+    registers_document: bool = False
+
+    @cached_property
+    def input_validator(self) -> CompiledSchema:
+        """Return the input schema, compiled once per contract."""
+        return compile_schema(self.input_schema)
+
+    @cached_property
+    def output_validator(self) -> CompiledSchema:
+        return compile_schema(self.output_schema)
+
+
+@frozen(kw_only=True)
+class ContractFault:
+    """Why an action can't be given a contract: a finding's code, place (relative to the action) and sentence."""
+
+    code: str
+    pointer: str
+    message: str
+    suggestion: str | None = None
+
+
+type ResolveContract = Callable[[ActionDefinition], ActionContract | tuple[ContractFault, ...]]

@@ -1,0 +1,32 @@
+"""Ids, keys and tokens as distinct types, so that two strings side by side can't be swapped."""
+
+from typing import NewType
+from uuid import UUID
+
+RequestId = NewType("RequestId", UUID)
+FlowId = NewType("FlowId", UUID)
+ExecutionId = NewType("ExecutionId", UUID)
+CheckpointId = NewType("CheckpointId", UUID)
+AuditEntryId = NewType("AuditEntryId", UUID)
+DocumentReferenceId = NewType("DocumentReferenceId", UUID)
+
+FlowKey = NewType("FlowKey", str)
+StateKey = NewType("StateKey", str)
+EventKey = NewType("EventKey", str)
+TransitionKey = NewType("TransitionKey", str)
+ActionKey = NewType("ActionKey", str)
+ResultKey = NewType("ResultKey", str)
+DecisionKey = NewType("DecisionKey", str)
+RuleKey = NewType("RuleKey", str)
+RequestTypeKey = NewType("RequestTypeKey", str)
+
+Subject = NewType("Subject", str)
+Role = NewType("Role", str)
+BusinessScope = NewType("BusinessScope", str)
+
+IdempotencyKey = NewType("IdempotencyKey", str)
+Sha256Hex = NewType("Sha256Hex", str)
+LeaseOwner = NewType("LeaseOwner", str)
+FencingToken = NewType("FencingToken", int)
+Revision = NewType("Revision", int)
+CorrelationId = NewType("CorrelationId", str)

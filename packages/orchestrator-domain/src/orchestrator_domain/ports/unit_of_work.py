@@ -1,0 +1,32 @@
+"""One transaction around a story, told by a use case and carried by the store."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from orchestrator_domain.ports.flow_store import FlowStore, RequestTypeStore
+from orchestrator_domain.ports.request_store import RequestStore
+
+
+class Transaction(Protocol):
+    """Give access to the stores inside one transaction."""
+
+    @property
+    def requests(self) -> RequestStore: ...
+
+    @property
+    def flows(self) -> FlowStore: ...
+
+    @property
+    def request_types(self) -> RequestTypeStore: ...
+
+
+class UnitOfWork(Protocol):
+    """Run stories atomically.
+
+    Promises: everything that `story` wrote is durable when `run` returns, and nothing of it if `run` raises an
+    OrchestratorError of the story. The story may be run again from the start after a conflict between transactions or
+    a broken connection, so it must have no effect outside the transaction; after a bounded number of tries
+    StorageUnavailable is raised, and then the outcome is unknown and the command safe to repeat.
+    """
+
+    async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result: ...

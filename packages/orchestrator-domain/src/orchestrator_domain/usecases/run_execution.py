@@ -1,0 +1,315 @@
+"""Carry out one claimed execution: step, store, call, judge, until it has an end or the lease is lost.
+
+Nothing here decides by itself: `stepping` says what is next, `verdict` what an answer means, `completion` what the
+transition becomes. This is only the order in which things are stored and called.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import assert_never
+
+from attrs import define, field, frozen
+
+from orchestrator_domain.audit import SYSTEM_SUBJECT, AuditFact, AuditKind
+from orchestrator_domain.errors import FlowInvalid, OrchestratorError, StorageUnavailable
+from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_domain.execution.attempt import ActionResult
+from orchestrator_domain.execution.checkpoint import Checkpoint
+from orchestrator_domain.execution.completion import RunFault, finished_transition
+from orchestrator_domain.execution.execution import ExecutionStatus
+from orchestrator_domain.execution.stepping import (
+    FinishTransition,
+    Run,
+    StartAction,
+    StopRun,
+    may_have_written,
+    next_step,
+)
+from orchestrator_domain.execution.verdict import GiveUp, GoOn, RetryLater, Verdict, judge
+from orchestrator_domain.flow.contract import ActionContract
+from orchestrator_domain.flow.definition import ActionDefinition, Transition
+from orchestrator_domain.flow.limits import FlowLimits
+from orchestrator_domain.flow.ready import ReadyFlow
+from orchestrator_domain.identifiers import ActionKey, AuditEntryId, CheckpointId, StateKey
+from orchestrator_domain.ports.action_handler import ActionContext
+from orchestrator_domain.ports.decision_evaluator import DecisionEvaluator
+from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedExecution, ExecutionQueue
+from orchestrator_domain.ports.identifiers import Identifiers
+from orchestrator_domain.ports.integration_catalogue import IntegrationCatalogue
+from orchestrator_domain.ports.observer import Observer
+from orchestrator_domain.ports.published_flows import PublishedFlows
+from orchestrator_domain.usecases.flow_library import FlowLibrary
+
+CLAIMS_WITHOUT_PROGRESS_MAX = 20
+"""How often an execution may be claimed without storing anything before it is ended as poison."""
+
+UNREADABLE_RETRY_SECONDS = 30.0
+
+type Attempt = Callable[[ActionDefinition, ActionContext], Awaitable[ActionResult]]
+"""Make one attempt within its budget and answer with what happened, whatever happens."""
+
+
+@frozen(kw_only=True)
+class RunEnded:
+    """How the run left the execution, for whoever measures it."""
+
+    status: ExecutionStatus
+    error_code: str | None = None
+
+
+@define(kw_only=True)
+class _Progress:
+    """What one run knows: the checkpoints as stored, and the success that waits for the next commit."""
+
+    claimed: ClaimedExecution
+    flow: ReadyFlow
+    transition: Transition
+    contracts: dict[ActionKey, ActionContract]
+    checkpoints: dict[ActionKey, Checkpoint]
+    unsaved: list[CheckpointWrite] = field(factory=list)
+
+    def as_run(self) -> Run:
+        return Run(
+            execution=self.claimed.execution,
+            request=self.claimed.request,
+            transition=self.transition,
+            contracts=self.contracts,
+            checkpoints=self.checkpoints,
+        )
+
+    def take_unsaved(self) -> list[CheckpointWrite]:
+        writes, self.unsaved = self.unsaved, []
+        return writes
+
+
+@frozen(kw_only=True)
+class ExecutionRunner:
+    """Run claimed executions over the ports."""
+
+    queue: ExecutionQueue
+    flows: FlowLibrary
+    published_flows: PublishedFlows
+    catalogue: IntegrationCatalogue
+    attempt: Attempt
+    evaluator: DecisionEvaluator
+    identifiers: Identifiers
+    observer: Observer
+    limits: FlowLimits
+
+    async def run(self, claimed: ClaimedExecution) -> RunEnded:
+        """Carry the execution to its end, to a wait, or to a stop.
+
+        Raises LeaseLost when another worker may have it, and StorageUnavailable when the store doesn't answer; in both
+        cases nothing more was written, and the lease's end brings the execution back.
+        """
+        ended = await self._ended(claimed)
+        self.observer.execution_ended(
+            execution_id=claimed.fence.execution_id, status=ended.status, error_code=ended.error_code
+        )
+        return ended
+
+    async def _ended(self, claimed: ClaimedExecution) -> RunEnded:
+        if claimed.claims_without_progress > CLAIMS_WITHOUT_PROGRESS_MAX:
+            return await self._give_up(claimed, RunFault(code="CLAIMS_EXHAUSTED"))
+        try:
+            flow = await self.flows.ready(claimed.request.flow, self.published_flows)
+        except (FlowInvalid, StorageUnavailable) as fault:
+            return await self._unreadable(claimed, fault)
+        if _moved(claimed):
+            return await self._give_up(claimed, RunFault(code="REQUEST_MOVED"))
+        return await self._stepped(self._progress(claimed, flow))
+
+    def _progress(self, claimed: ClaimedExecution, flow: ReadyFlow) -> _Progress:
+        transition = flow.definition.transition(claimed.execution.transition)
+        assert transition is not None, "acceptance took the transition from this very version"
+        return _Progress(
+            claimed=claimed,
+            flow=flow,
+            transition=transition,
+            contracts=self._contracts(flow, transition),
+            checkpoints={checkpoint.action: checkpoint for checkpoint in claimed.checkpoints},
+        )
+
+    def _contracts(self, flow: ReadyFlow, transition: Transition) -> dict[ActionKey, ActionContract]:
+        pins = {action.id: flow.contracts.get((transition.id, action.id)) for action in transition.actions}
+        found = {
+            action: self.catalogue.pinned(pin) for action, pin in pins.items() if pin is not None
+        }
+        return {action: contract for action, contract in found.items() if contract is not None}
+
+    async def _stepped(self, progress: _Progress) -> RunEnded:
+        while True:
+            step = next_step(progress.as_run())
+            match step:
+                case StartAction():
+                    ended = await self._attempted(progress, step)
+                    if ended is not None:
+                        return ended
+                case FinishTransition():
+                    return await self._finished(progress, step)
+                case StopRun():
+                    return await self._stopped(progress, step)
+
+    async def _attempted(self, progress: _Progress, step: StartAction) -> RunEnded | None:
+        """Store the start, make the attempt, judge it; None means that the run goes on."""
+        started = self._write(step.before, step.start)
+        await self.queue.checkpoint(progress.claimed.fence, [*progress.take_unsaved(), started])
+        progress.checkpoints[step.start.action] = step.start
+        result = await self.attempt(step.definition, self._action_context(progress, step))
+        verdict = judge(step, result, fraction=self.identifiers.fraction())
+        return await self._judged(progress, step, verdict)
+
+    async def _judged(self, progress: _Progress, step: StartAction, verdict: Verdict) -> RunEnded | None:
+        write = self._write(step.start, verdict.checkpoint)
+        progress.checkpoints[step.start.action] = verdict.checkpoint
+        progress.unsaved.append(write)
+        match verdict:
+            case GoOn():
+                return None
+            case RetryLater():
+                return await self._parked(progress, step, verdict)
+            case GiveUp(error_code=code):
+                fault = RunFault(code=code, detail={"action": step.definition.id})
+                return await self._given_up(progress, fault)
+        assert_never(verdict)
+
+    async def _parked(self, progress: _Progress, step: StartAction, verdict: RetryLater) -> RunEnded:
+        detail: JsonObject = {
+            "action": step.definition.id,
+            "attempt": verdict.checkpoint.attempts,
+            "errorCode": verdict.error_code,
+        }
+        await self.queue.retry_later(
+            progress.claimed.fence,
+            progress.take_unsaved(),
+            delay_seconds=verdict.delay_seconds,
+            error_code=verdict.error_code,
+            fact=self._fact(progress.claimed, AuditKind.ACTION_RETRY_SCHEDULED, detail),
+        )
+        return RunEnded(status=ExecutionStatus.RETRY_WAIT, error_code=verdict.error_code)
+
+    async def _finished(self, progress: _Progress, step: FinishTransition) -> RunEnded:
+        finished = finished_transition(
+            flow=progress.flow,
+            transition=progress.transition,
+            context=step.context,
+            results=step.results,
+            contracts=progress.contracts,
+            evaluate=self.evaluator.evaluate,
+            limits=self.limits,
+        )
+        if isinstance(finished, RunFault):
+            return await self._given_up(progress, finished)
+        writes = progress.take_unsaved()
+        try:
+            await self.queue.complete(
+                progress.claimed.fence,
+                finished.completion,
+                writes=writes,
+                succeeded=list(progress.checkpoints.values()),
+                fact=self._fact(
+                    progress.claimed,
+                    AuditKind.TRANSITION_COMPLETED,
+                    finished.detail,
+                    to_state=finished.completion.state,
+                ),
+            )
+        except StorageUnavailable:
+            await self._keep_success(progress.claimed, writes)
+            raise
+        return RunEnded(status=ExecutionStatus.SUCCEEDED)
+
+    async def _keep_success(self, claimed: ClaimedExecution, writes: list[CheckpointWrite]) -> None:
+        """Store the last success without the completion that failed, so that its action isn't repeated."""
+        if writes:
+            await self.queue.checkpoint(claimed.fence, writes)
+
+    async def _stopped(self, progress: _Progress, step: StopRun) -> RunEnded:
+        if step.unsettled is not None:
+            progress.checkpoints[step.unsettled.action] = step.unsettled
+            progress.unsaved.append(self._write(step.before, step.unsettled))
+        return await self._given_up(progress, step.fault)
+
+    async def _given_up(self, progress: _Progress, fault: RunFault) -> RunEnded:
+        return await self._end(
+            progress.claimed, fault, progress.take_unsaved(), blocks=may_have_written(progress.checkpoints)
+        )
+
+    async def _give_up(self, claimed: ClaimedExecution, fault: RunFault) -> RunEnded:
+        checkpoints = {checkpoint.action: checkpoint for checkpoint in claimed.checkpoints}
+        return await self._end(claimed, fault, [], blocks=may_have_written(checkpoints))
+
+    async def _end(
+        self, claimed: ClaimedExecution, fault: RunFault, writes: list[CheckpointWrite], *, blocks: bool
+    ) -> RunEnded:
+        """End in FAILED, or in RECONCILIATION_REQUIRED when something was or may have been written."""
+        detail: JsonObject = {"errorCode": fault.code, **fault.detail}
+        if blocks or fault.code == "CHECKPOINT_MISMATCH":
+            fact = self._fact(claimed, AuditKind.RECONCILIATION_REQUIRED, detail)
+            await self.queue.require_reconciliation(
+                claimed.fence, writes, error_code=fault.code, fact=fact
+            )
+            return RunEnded(status=ExecutionStatus.RECONCILIATION_REQUIRED, error_code=fault.code)
+        fact = self._fact(claimed, AuditKind.EXECUTION_FAILED, detail)
+        await self.queue.fail(claimed.fence, writes, error_code=fault.code, fact=fact)
+        return RunEnded(status=ExecutionStatus.FAILED, error_code=fault.code)
+
+    async def _unreadable(self, claimed: ClaimedExecution, fault: OrchestratorError) -> RunEnded:
+        """Park an execution whose definition can't be read: a later release may; the poison limit bounds it."""
+        await self.queue.retry_later(
+            claimed.fence,
+            [],
+            delay_seconds=UNREADABLE_RETRY_SECONDS,
+            error_code=fault.code,
+            fact=self._fact(claimed, AuditKind.ACTION_RETRY_SCHEDULED, {"errorCode": fault.code}),
+        )
+        return RunEnded(status=ExecutionStatus.RETRY_WAIT, error_code=fault.code)
+
+    def _action_context(self, progress: _Progress, step: StartAction) -> ActionContext:
+        claimed = progress.claimed
+        return ActionContext(
+            execution_id=claimed.fence.execution_id,
+            request_id=claimed.fence.request_id,
+            owner=claimed.request.owner,
+            scope=claimed.request.scope,
+            actor=claimed.execution.actor.subject,
+            inputs=step.inputs,
+            external_key=step.start.external_key,
+            fencing_token=claimed.fence.token,
+            attempt=step.start.attempts,
+            contract=step.contract,
+            correlation_id=claimed.execution.correlation_id,
+        )
+
+    def _write(self, before: Checkpoint | None, after: Checkpoint) -> CheckpointWrite:
+        return CheckpointWrite(
+            id=CheckpointId(self.identifiers.uuid()),
+            after=after,
+            before=None if before is None else (before.status, before.attempts),
+        )
+
+    def _fact(
+        self,
+        claimed: ClaimedExecution,
+        kind: AuditKind,
+        detail: JsonObject,
+        *,
+        to_state: StateKey | None = None,
+    ) -> AuditFact:
+        return AuditFact(
+            id=AuditEntryId(self.identifiers.uuid()),
+            kind=kind,
+            actor=SYSTEM_SUBJECT,
+            flow_id=claimed.request.flow.id,
+            execution_id=claimed.fence.execution_id,
+            from_state=claimed.execution.from_state,
+            to_state=to_state,
+            detail=detail,
+            salt=self.identifiers.salt(),
+        )
+
+
+def _moved(claimed: ClaimedExecution) -> bool:
+    return (
+        claimed.request.state != claimed.execution.from_state
+        or claimed.request.revision != claimed.execution.accepted_revision
+    )
