@@ -1,3 +1,3 @@
 """What every test in the workspace may ask for."""
 
-pytest_plugins = ["tests.plugins.postgres_server"]
+pytest_plugins = ["tests.plugins.postgres_server", "tests.plugins.migrated_database"]
