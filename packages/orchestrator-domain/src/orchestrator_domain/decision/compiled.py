@@ -33,6 +33,7 @@ from orchestrator_domain.decision.outcome import (
     EvaluationFault,
 )
 from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonValue, kind_of
+from orchestrator_domain.identifiers import RuleKey
 
 type CompiledCondition = Callable[[EvaluationContext], bool]
 """Answers a condition, or raises ConditionFault; call it through `evaluate_condition`."""
@@ -132,7 +133,7 @@ def _contested(
     definition: DecisionDefinition, rules: _CompiledRules, context: EvaluationContext
 ) -> DecisionResult:
     """Decide where a rule failed or two matched: the first fault of all rules counts before ambiguity."""
-    matched = []
+    matched: list[RuleKey] = []
     for matches, made in rules:
         answer = evaluate_condition(matches, context)
         if isinstance(answer, EvaluationFault):
@@ -148,7 +149,7 @@ def _first(definition: DecisionDefinition, rules: _CompiledRules) -> CompiledDec
     def decide(context: EvaluationContext) -> DecisionResult:
         made = by_default
         try:
-            for matches, made in rules:  # noqa: B020  # the rule under way is the one that fails or matches
+            for matches, made in rules:  # the rule under way is the one that fails or matches
                 if matches(context):
                     return made
         except ConditionFault as condition_fault:
@@ -305,7 +306,7 @@ def _reader(operand: Operand) -> Read:
     """Return a function that reads the operand; it raises ConditionFault where nothing is."""
     match operand:
         case LiteralOperand(value=literal):
-            return lambda context: literal
+            return lambda _context: literal
         case PathOperand(pointer=pointer):
             return _path_reader(operand, pointer.tokens)
         case _ as unreachable:
