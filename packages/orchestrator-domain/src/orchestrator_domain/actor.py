@@ -31,7 +31,7 @@ class Actor:
         """Return what conditions read below `/actor`; also the snapshot that an execution keeps."""
         return {
             "subject": self.subject,
-            "roles": list(sorted(self.roles)),
-            "scopes": list(sorted(self.scopes)),
+            "roles": [*sorted(self.roles)],
+            "scopes": [*sorted(self.scopes)],
             "attributes": dict(self.attributes),
         }

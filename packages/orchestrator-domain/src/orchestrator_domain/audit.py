@@ -157,9 +157,9 @@ def verify_chain(entries: Iterable[AuditEntry]) -> ChainBreak | None:
 def _broken(entry: AuditEntry, expected: int, head: Sha256Hex) -> str | None:
     if entry.sequence != expected:
         return f"The entry numbered {expected} is missing."
-    if entry.detail is not None and entry.salt is not None:
-        if detail_hash(entry.salt, entry.detail) != entry.detail_hash:
-            return "The detail does not match its hash."
+    erased = entry.detail is None or entry.salt is None
+    if not erased and detail_hash(entry.salt or "", entry.detail or {}) != entry.detail_hash:
+        return "The detail does not match its hash."
     content = content_hash(
         request_id=entry.request_id,
         entry_id=entry.id,

@@ -167,9 +167,7 @@ def _data_fault(flow: ReadyFlow, data: JsonObject, limits: FlowLimits) -> RunFau
 def _documents(
     results: Mapping[ActionKey, JsonObject], contracts: Mapping[ActionKey, ActionContract]
 ) -> tuple[DocumentLink, ...]:
-    links = (
-        _document(result) for action, result in results.items() if contracts[action].registers_document
-    )
+    links = (_document(result) for action, result in results.items() if contracts[action].registers_document)
     return tuple(link for link in links if link is not None)
 
 

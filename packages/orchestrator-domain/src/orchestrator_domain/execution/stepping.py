@@ -19,15 +19,17 @@ from orchestrator_domain.execution.retry import attempts_left
 from orchestrator_domain.flow.contract import ActionContract, Effect
 from orchestrator_domain.flow.definition import ActionDefinition, Transition
 from orchestrator_domain.identifiers import ActionKey, Sha256Hex
-from orchestrator_domain.request.request import Request
 
 
 @frozen(kw_only=True)
 class Run:
-    """All that a step is computed from. `contracts` lacks the actions that the deployment can't serve."""
+    """All that a step is computed from.
+
+    `request_data` is the snapshot that was accepted; `contracts` lacks the actions that the deployment can't serve.
+    """
 
     execution: Execution
-    request: Request
+    request_data: JsonObject
     transition: Transition
     contracts: Mapping[ActionKey, ActionContract]
     checkpoints: Mapping[ActionKey, Checkpoint]
@@ -107,7 +109,7 @@ def effective_effect(checkpoint: Checkpoint, contract: ActionContract) -> Effect
 
 def _context(run: Run, results: Mapping[ActionKey, JsonObject]) -> EvaluationContext:
     return evaluation_context(
-        request_data=run.request.data,
+        request_data=run.request_data,
         event_data=run.execution.event_data,
         actor=run.execution.actor,
         results=results_by_key(run.transition.actions, results),

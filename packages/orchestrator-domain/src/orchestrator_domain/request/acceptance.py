@@ -117,16 +117,21 @@ def decide_acceptance(
         return _repeated(command, actor, earlier, flow)
     if not revision_matches(command.precondition, request.revision):
         raise RevisionMismatch(
-            "The request has changed since you read it; read it again and decide anew.", current=request.revision
+            "The request has changed since you read it; read it again and decide anew.",
+            current=request.revision,
         )
     if active is not None:
-        raise RequestBusy("An earlier event of this request is still being processed.", active_execution=active)
+        raise RequestBusy(
+            "An earlier event of this request is still being processed.", active_execution=active
+        )
     transition = _transition(command, request, flow)
     _require_role(actor, transition)
     _require_valid_data(command, request, flow)
     _require_guard(command, actor, request, flow, transition)
     accepted = request.accepted()
-    return Accepted(request=accepted, execution=_execution(command, actor, accepted, transition, execution_id))
+    return Accepted(
+        request=accepted, execution=_execution(command, actor, accepted, transition, execution_id)
+    )
 
 
 def _repeated(command: AcceptEventCommand, actor: Actor, earlier: Execution, flow: ReadyFlow) -> Repeated:
@@ -166,12 +171,12 @@ def _require_guard(
     guard = flow.guard(transition)
     if guard is None:
         return
-    context = evaluation_context(
-        request_data=request.data, event_data=command.data, actor=actor, results={}
-    )
+    context = evaluation_context(request_data=request.data, event_data=command.data, actor=actor, results={})
     answer = evaluate_condition(guard, context)
     if isinstance(answer, EvaluationFault):
-        raise EvaluationError("The transition's guard can't be evaluated on this data.", pointer=answer.pointer)
+        raise EvaluationError(
+            "The transition's guard can't be evaluated on this data.", pointer=answer.pointer
+        )
     if not answer:
         raise GuardNotSatisfied("The transition's guard isn't satisfied by the current data.")
 
@@ -203,5 +208,5 @@ def _normalised(precondition: Precondition) -> JsonValue:
         case AnyRevision():
             return "*"
         case RevisionIn(tags=tags):
-            return list(sorted(set(tags)))
+            return [*sorted(set(tags))]
     assert_never(precondition)

@@ -74,7 +74,11 @@ def created_request(
     Raises AccessDenied, InvalidInput (creation schema or data schema) or DataTooLarge; nothing has been stored.
     """
     creation = flow.definition.creation
-    if creation is not None and creation.allowed_roles is not None and not actor.holds_any(creation.allowed_roles):
+    if (
+        creation is not None
+        and creation.allowed_roles is not None
+        and not actor.holds_any(creation.allowed_roles)
+    ):
         raise AccessDenied("None of your roles may create requests of this type.")
     _refuse(flow.creation_violations(command.data))
     _refuse(flow.data_violations(command.data))

@@ -54,9 +54,7 @@ class AcceptEvent:
             raise
         if not accepted.replayed:
             self.wakeup.hint()
-            self.observer.command_accepted(
-                request_id=command.request_id, execution_id=accepted.execution.id
-            )
+            self.observer.command_accepted(request_id=command.request_id, execution_id=accepted.execution.id)
         return accepted
 
     async def _accept(self, work: Transaction, command: AcceptEventCommand, actor: Actor) -> EventAccepted:

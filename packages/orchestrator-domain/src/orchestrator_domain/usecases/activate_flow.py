@@ -76,9 +76,7 @@ async def _published_flow(work: Transaction, flow_id: FlowId) -> StoredFlow:
     return flow
 
 
-async def _created(
-    work: Transaction, key: RequestTypeKey, flow_id: FlowId, fact: AdminFact
-) -> RequestType:
+async def _created(work: Transaction, key: RequestTypeKey, flow_id: FlowId, fact: AdminFact) -> RequestType:
     first = RequestType(key=key, active_flow=flow_id, enabled=True, revision=Revision(0))
     if not await work.request_types.add(first, fact):
         raise RevisionMismatch("This request type exists already; send If-Match with its ETag.", current=None)
@@ -93,7 +91,9 @@ def _require(precondition: TypePrecondition, current: RequestType | None) -> Non
             )
         return
     if current is None:
-        raise RevisionMismatch("There is no such request type; create it with If-None-Match: *.", current=None)
+        raise RevisionMismatch(
+            "There is no such request type; create it with If-None-Match: *.", current=None
+        )
     if not revision_matches(precondition, current.revision):
         raise RevisionMismatch(
             "The request type has changed since you read it; read it again.", current=current.revision

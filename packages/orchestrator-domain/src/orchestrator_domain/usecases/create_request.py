@@ -78,7 +78,9 @@ class CreateRequest:
         self, work: Transaction, record: CreationRecord, earlier: CreationRecord, actor: Actor
     ) -> RequestCreated:
         if earlier.payload_hash != record.payload_hash:
-            raise IdempotencyConflict("This Idempotency-Key was used to create another request; use a new key.")
+            raise IdempotencyConflict(
+                "This Idempotency-Key was used to create another request; use a new key."
+            )
         request = await work.requests.find_visible(earlier.request_id, actor)
         if request is None:
             raise StorageUnavailable("The request that this key created can't be read from the store.")
@@ -142,5 +144,3 @@ def _reference(flow: StoredFlow) -> FlowReference:
     checksum = flow.checksum
     assert checksum is not None, "a published flow has its checksum"
     return FlowReference(id=flow.id, key=flow.flow_key, version=flow.version, checksum=Sha256Hex(checksum))
-
-

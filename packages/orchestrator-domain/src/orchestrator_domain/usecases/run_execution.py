@@ -70,7 +70,7 @@ class _Progress:
     def as_run(self) -> Run:
         return Run(
             execution=self.claimed.execution,
-            request=self.claimed.request,
+            request_data=self.claimed.request.data,
             transition=self.transition,
             contracts=self.contracts,
             checkpoints=self.checkpoints,
@@ -131,9 +131,7 @@ class ExecutionRunner:
 
     def _contracts(self, flow: ReadyFlow, transition: Transition) -> dict[ActionKey, ActionContract]:
         pins = {action.id: flow.contracts.get((transition.id, action.id)) for action in transition.actions}
-        found = {
-            action: self.catalogue.pinned(pin) for action, pin in pins.items() if pin is not None
-        }
+        found = {action: self.catalogue.pinned(pin) for action, pin in pins.items() if pin is not None}
         return {action: contract for action, contract in found.items() if contract is not None}
 
     async def _stepped(self, progress: _Progress) -> RunEnded:
@@ -245,9 +243,7 @@ class ExecutionRunner:
         detail: JsonObject = {"errorCode": fault.code, **fault.detail}
         if blocks or fault.code == "CHECKPOINT_MISMATCH":
             fact = self._fact(claimed, AuditKind.RECONCILIATION_REQUIRED, detail)
-            await self.queue.require_reconciliation(
-                claimed.fence, writes, error_code=fault.code, fact=fact
-            )
+            await self.queue.require_reconciliation(claimed.fence, writes, error_code=fault.code, fact=fact)
             return RunEnded(status=ExecutionStatus.RECONCILIATION_REQUIRED, error_code=fault.code)
         fact = self._fact(claimed, AuditKind.EXECUTION_FAILED, detail)
         await self.queue.fail(claimed.fence, writes, error_code=fault.code, fact=fact)
