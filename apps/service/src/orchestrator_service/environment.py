@@ -1,0 +1,112 @@
+"""Reading single environment variables, so that every fault of a configuration is told at once."""
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+
+from attrs import define, field
+
+from orchestrator_domain.errors import OrchestratorError
+from orchestrator_domain.exact_json.text import parse_json
+from orchestrator_domain.exact_json.value import JsonValue
+
+_FLAGS = {
+    "true": True,
+    "1": True,
+    "yes": True,
+    "on": True,
+    "false": False,
+    "0": False,
+    "no": False,
+    "off": False,
+}
+
+
+class SettingsInvalid(OrchestratorError):
+    """The environment doesn't configure the service; `faults` holds one sentence per fault, without values."""
+
+    code = "SETTINGS_INVALID"
+
+    def __init__(self, faults: tuple[str, ...]) -> None:
+        super().__init__("The settings have faults: " + " ".join(faults))
+        self.faults = faults
+
+
+@define
+class Environment:
+    """Read variables by name and remember what was wrong with them; `variables` is never changed or printed."""
+
+    variables: Mapping[str, str]
+    faults: list[str] = field(factory=list)
+    _asked: set[str] = field(factory=set, init=False)
+
+    def text(self, name: str, default: str | None = None) -> str | None:
+        """Return the variable without surrounding white space; empty counts as not set."""
+        self._asked.add(name)
+        value = self.variables.get(name, "").strip()
+        return value or default
+
+    def required(self, name: str, purpose: str) -> str:
+        value = self.text(name)
+        if value is None:
+            self.faults.append(f"{name} is not set; it holds {purpose}.")
+            return ""
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Return a switch, off unless it is turned on."""
+        value = self.text(name, "false")
+        assert value is not None
+        if value.lower() not in _FLAGS:
+            self.faults.append(f"{name} is neither true nor false.")
+        return _FLAGS.get(value.lower(), False)
+
+    def integer(self, name: str, default: int, *, least: int, most: int) -> int:
+        return int(self._number(name, default, int, least, most))
+
+    def seconds(self, name: str, default: float, *, least: float, most: float) -> float:
+        return self._number(name, default, float, least, most)
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Return a comma-separated list."""
+        value = self.text(name, "")
+        assert value is not None
+        return tuple(word.strip() for word in value.split(",") if word.strip())
+
+    def json(self, name: str) -> JsonValue:
+        """Return the parsed JSON of a variable, None when it isn't set or isn't JSON (a fault)."""
+        value = self.text(name)
+        if value is None:
+            return None
+        try:
+            return parse_json(value)
+        except OrchestratorError as fault:
+            self.faults.append(f"{name} is not strict JSON: {fault.message}")
+            return None
+
+    def look_for_typing_errors(self, *prefixes: str) -> None:
+        """Name each variable under our own prefixes that nothing has asked for."""
+        for name in sorted(self.variables):
+            if name.startswith(prefixes) and name not in self._asked:
+                near = get_close_matches(name, self._asked, n=1)
+                hint = f"; did you mean {near[0]}?" if near else "."
+                self.faults.append(f"{name} is not a setting of this service{hint}")
+
+    def check(self, *, that: bool, otherwise: str) -> None:
+        if not that:
+            self.faults.append(otherwise)
+
+    def _number(
+        self, name: str, default: float, read: Callable[[str], float], least: float, most: float
+    ) -> float:
+        value = self.text(name)
+        if value is None:
+            return default
+        try:
+            number = read(value)
+        except ValueError:
+            self.faults.append(f"{name} is not a number.")
+            return default
+        if not least <= number <= most:
+            self.faults.append(f"{name} must be between {least} and {most}.")
+            return default
+        return number

@@ -1,0 +1,59 @@
+"""Logs: one JSON object a line, with ids and codes and never with data.
+
+Exceptions of libraries may quote values (a database's DETAIL, a validator's instance), so only the type of an
+unexpected exception and the places of its trace are written, never its text and never local variables.
+"""
+
+import logging
+import sys
+import traceback
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+import structlog
+
+
+def configure_logs(level: str) -> None:
+    """Send everything, the libraries' records included, to standard error as JSON lines."""
+    shared = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _exception_without_text,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.JSONRenderer(),
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level)
+    for chatty in ("uvicorn.access", "httpx2", "httpcore2"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+def _exception_without_text(
+    _logger: object, _method: str, event: MutableMapping[str, Any]
+) -> Mapping[str, Any]:
+    """Replace an exception by its type and the places that it passed."""
+    given = event.pop("exc_info", None)
+    exception = sys.exc_info()[1] if given is True else given[1] if isinstance(given, tuple) else given
+    if isinstance(exception, BaseException):
+        event["exceptionType"] = type(exception).__name__
+        event["exceptionPlaces"] = [
+            f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(exception.__traceback__)[-12:]
+        ]
+    return event

@@ -1,0 +1,191 @@
+"""The settings of the service: the only room that reads the environment, and it tells all faults at once.
+
+Everything is off or safe by default; there are no default credentials.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import frozen
+
+from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_service.environment import Environment, SettingsInvalid
+
+_OUR_PREFIXES = ("WORKER_", "AUTH_", "FLOW_", "REQUEST_", "DATABASE_", "MANAGEMENT_", "LISTEN_")
+
+
+@frozen(kw_only=True)
+class Listener:
+    host: str
+    port: int
+
+
+@frozen(kw_only=True)
+class WorkerConfiguration:
+    """How this process takes part in running executions (worker document)."""
+
+    enabled: bool
+    concurrency: int
+    batch: int
+    poll_ms: int
+    lease_seconds: float
+    renew_seconds: float
+    drain_seconds: float
+
+
+@frozen(kw_only=True)
+class LimitsConfiguration:
+    """The operational limits of section 6; each has a hard maximum."""
+
+    definition_bytes_max: int
+    states_max: int
+    transitions_max: int
+    actions_max: int
+    condition_depth_max: int
+    decision_nodes_max: int
+    data_bytes_max: int
+
+
+@frozen(kw_only=True)
+class Settings:
+    """All that one process is told. `issuers` are the documents of AUTH_ISSUERS, read further by the assembly."""
+
+    database_url: str
+    database_pool: int
+    listen: Listener
+    management: Listener | None
+    request_api_enabled: bool
+    flow_admin_enabled: bool
+    api_docs_enabled: bool
+    worker: WorkerConfiguration
+    limits: LimitsConfiguration
+    body_bytes_max: int
+    issuers: tuple[JsonObject, ...]
+    business_roles: tuple[str, ...]
+    catalogue_file: Path | None
+    log_level: str
+
+    @property
+    def serves_api(self) -> bool:
+        return self.request_api_enabled or self.flow_admin_enabled
+
+
+def read_settings(variables: Mapping[str, str]) -> Settings:
+    """Read the environment; raise SettingsInvalid with every fault, never with a value."""
+    environment = Environment(variables)
+    settings = _settings(environment)
+    environment.look_for_typing_errors(*_OUR_PREFIXES)
+    if environment.faults:
+        raise SettingsInvalid(tuple(environment.faults))
+    return settings
+
+
+def read_migration_url(variables: Mapping[str, str]) -> str:
+    """Return the URL of the migration role, which only `orchestrator migrate` uses."""
+    environment = Environment(variables)
+    url = environment.required("MIGRATION_DATABASE_URL", "the URL of the role that owns the schema")
+    if environment.faults:
+        raise SettingsInvalid(tuple(environment.faults))
+    return url
+
+
+def _settings(environment: Environment) -> Settings:
+    request_api = environment.flag("REQUEST_API_ENABLED")
+    flow_admin = environment.flag("FLOW_ADMIN_ENABLED")
+    return Settings(
+        database_url=environment.required("DATABASE_URL", "the URL of the restricted runtime role"),
+        database_pool=environment.integer("DATABASE_POOL", 10, least=2, most=200),
+        listen=_listener(environment, "LISTEN", 8080),
+        management=_management(environment),
+        request_api_enabled=request_api,
+        flow_admin_enabled=flow_admin,
+        api_docs_enabled=environment.flag("API_DOCS_ENABLED"),
+        worker=_worker(environment),
+        limits=_limits(environment),
+        body_bytes_max=environment.integer("LISTEN_BODY_BYTES_MAX", 2_097_152, least=1024, most=16_777_216),
+        issuers=_issuers(environment, needed=request_api or flow_admin),
+        business_roles=environment.words("FLOW_BUSINESS_ROLES"),
+        catalogue_file=_file(environment, "INTEGRATION_CATALOGUE"),
+        log_level=_log_level(environment),
+    )
+
+
+def _listener(environment: Environment, prefix: str, port: int) -> Listener:
+    host = environment.text(f"{prefix}_HOST", "127.0.0.1")
+    assert host is not None
+    return Listener(host=host, port=environment.integer(f"{prefix}_PORT", port, least=0, most=65535))
+
+
+def _management(environment: Environment) -> Listener | None:
+    """Return where metrics and health are served apart from the API; not at all unless a port is given."""
+    if environment.text("MANAGEMENT_PORT") is None:
+        environment.text("MANAGEMENT_HOST")
+        return None
+    return _listener(environment, "MANAGEMENT", 0)
+
+
+def _worker(environment: Environment) -> WorkerConfiguration:
+    lease = environment.seconds("WORKER_LEASE_SECONDS", 60, least=1, most=3600)
+    renew = environment.seconds("WORKER_RENEW_SECONDS", 15, least=0.1, most=1800)
+    environment.check(
+        that=renew < lease / 2,
+        otherwise="WORKER_RENEW_SECONDS must be less than half of WORKER_LEASE_SECONDS.",
+    )
+    concurrency = environment.integer("WORKER_CONCURRENCY", 10, least=1, most=500)
+    return WorkerConfiguration(
+        enabled=environment.flag("WORKER_ENABLED"),
+        concurrency=concurrency,
+        batch=environment.integer("WORKER_BATCH", min(10, concurrency), least=1, most=500),
+        poll_ms=environment.integer("WORKER_POLL_MS", 500, least=10, most=60_000),
+        lease_seconds=lease,
+        renew_seconds=renew,
+        drain_seconds=environment.seconds("WORKER_DRAIN_SECONDS", 20, least=0, most=600),
+    )
+
+
+def _limits(environment: Environment) -> LimitsConfiguration:
+    return LimitsConfiguration(
+        definition_bytes_max=environment.integer(
+            "FLOW_DEFINITION_BYTES_MAX", 1_048_576, least=1024, most=4_194_304
+        ),
+        states_max=environment.integer("FLOW_STATES_MAX", 200, least=1, most=1000),
+        transitions_max=environment.integer("FLOW_TRANSITIONS_MAX", 500, least=1, most=2500),
+        actions_max=environment.integer("FLOW_ACTIONS_MAX", 50, least=1, most=200),
+        condition_depth_max=environment.integer("FLOW_CONDITION_DEPTH_MAX", 20, least=1, most=50),
+        decision_nodes_max=environment.integer("FLOW_DECISION_NODES_MAX", 1000, least=1, most=10_000),
+        data_bytes_max=environment.integer("REQUEST_DATA_BYTES_MAX", 262_144, least=1024, most=1_048_576),
+    )
+
+
+def _issuers(environment: Environment, *, needed: bool) -> tuple[JsonObject, ...]:
+    issuers = environment.json("AUTH_ISSUERS")
+    if issuers is None:
+        environment.check(
+            that=not needed,
+            otherwise="AUTH_ISSUERS is not set; the API needs at least one trusted token issuer.",
+        )
+        return ()
+    listed = issuers if isinstance(issuers, list) else []
+    objects = tuple(issuer for issuer in listed if isinstance(issuer, dict))
+    environment.check(
+        that=len(objects) > 0 and len(objects) == len(listed),
+        otherwise="AUTH_ISSUERS must be a JSON array with at least one object.",
+    )
+    return objects
+
+
+def _file(environment: Environment, name: str) -> Path | None:
+    text = environment.text(name)
+    if text is None:
+        return None
+    path = Path(text)
+    environment.check(that=path.is_file(), otherwise=f"{name} names a file that can't be found.")
+    return path
+
+
+def _log_level(environment: Environment) -> str:
+    level = environment.text("LOG_LEVEL", "INFO")
+    assert level is not None
+    known = ("DEBUG", "INFO", "WARNING", "ERROR")
+    environment.check(that=level.upper() in known, otherwise=f"LOG_LEVEL must be one of {', '.join(known)}.")
+    return level.upper() if level.upper() in known else "INFO"
