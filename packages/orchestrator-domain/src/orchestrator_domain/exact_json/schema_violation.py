@@ -37,7 +37,11 @@ def violation_of(error: ValidationError, instance: JsonValue) -> SchemaViolation
 
 
 def _place(path: list[str | int], instance: JsonValue) -> Pointer:
-    """Follow the engine's path through the instance; it gives member names like `01` as the integer 1."""
+    """Follow the engine's path through the instance as far as it is certain.
+
+    The engine tells a member named `01` as the integer 1 and leaves a member with the empty name out. Where that
+    could mean two places, the object around both is as near as can be told.
+    """
     pointer, here = Pointer.root(), instance
     for step in path:
         if isinstance(here, list) and isinstance(step, int):
@@ -45,12 +49,13 @@ def _place(path: list[str | int], instance: JsonValue) -> Pointer:
         elif isinstance(here, dict) and len(names := _names_meant(step, here)) == 1:
             pointer, here = pointer.child(names[0]), here[names[0]]
         else:
-            # Two names fit (`1` and `01`): the object that holds both is as near as can be told.
             break
     return pointer
 
 
 def _names_meant(step: str | int, members: dict[str, JsonValue]) -> list[str]:
+    if "" in members:
+        return []
     if isinstance(step, str):
         return [step] if step in members else []
     spelling = re.compile(rf"\+?0*{step}")
@@ -75,7 +80,7 @@ def _message(kind: ValidationErrorKind) -> str:  # noqa: C901, PLR0912 - one cas
         case _Engine.UnevaluatedItems():
             return f"The array has {_count(len(kind.unexpected), 'element')} that the schema doesn't allow."
         case _Engine.Type():
-            return f"The value is not of type {' or '.join(kind.types)}."
+            return f"The value is not of type {' or '.join(sorted(kind.types))}."
         case _Engine.Enum():
             return _enumeration(kind.options)
         case _Engine.Constant():
