@@ -11,6 +11,7 @@ from typing import LiteralString
 
 import psycopg
 import pytest
+
 from orchestrator_sandbox.embedded_postgres import EmbeddedPostgres
 from orchestrator_sandbox.server_binaries import unpacked_server_binaries
 from orchestrator_sandbox.server_cluster import ServerDidNotStart

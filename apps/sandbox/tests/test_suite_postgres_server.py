@@ -4,7 +4,6 @@ import uuid
 
 import psycopg
 import pytest
-
 from tests.plugins.postgres_server import PostgresServer
 
 
