@@ -1,0 +1,70 @@
+"""The table of paths."""
+
+from collections.abc import Awaitable, Callable
+
+from starlette.responses import Response
+
+from orchestrator_http.addresses import BASE_PATH
+from orchestrator_http.call import Call
+from orchestrator_http.events import EventHandlers
+from orchestrator_http.executions import ExecutionHandlers
+from orchestrator_http.flows import FlowHandlers
+from orchestrator_http.health import HealthHandlers
+from orchestrator_http.request_types import RequestTypeHandlers
+from orchestrator_http.requests import RequestHandlers
+from orchestrator_http.routing import GuardedRoute, PublicRoute, RouteEntry
+from orchestrator_http.services import HttpServices, HttpSettings
+
+
+def route_table(services: HttpServices, settings: HttpSettings) -> tuple[RouteEntry, ...]:
+    """Return every route that the settings switch on; a group that is off doesn't exist (404)."""
+    table: tuple[RouteEntry, ...] = _health_routes(services)
+    if settings.request_api_enabled:
+        table += _request_routes(services, settings.request_body_bytes_max)
+    if settings.flow_admin_enabled:
+        table += _flow_routes(services, settings.flow_body_bytes_max)
+    return table
+
+
+def _health_routes(services: HttpServices) -> tuple[RouteEntry, ...]:
+    health = HealthHandlers(readiness=services.readiness)
+    return (
+        PublicRoute(method="GET", path="/health/live", handler=health.live),
+        PublicRoute(method="GET", path="/health/ready", handler=health.ready),
+    )
+
+
+def _request_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry, ...]:
+    requests = RequestHandlers(create_request=services.create_request, read_request=services.read_request)
+    events = EventHandlers(accept_event=services.accept_event)
+    executions = ExecutionHandlers(read_request=services.read_request)
+    return (
+        _writing("POST", "/requests", requests.create, bytes_max),
+        _reading("/requests/{request_id}", requests.show),
+        _writing("POST", "/requests/{request_id}/events", events.accept, bytes_max),
+        _reading("/executions/{execution_id}", executions.show),
+    )
+
+
+def _flow_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry, ...]:
+    flows = FlowHandlers(author_flow=services.author_flow)
+    types = RequestTypeHandlers(activate_flow=services.activate_flow)
+    return (
+        _writing("POST", "/admin/flows", flows.create, bytes_max),
+        _reading("/admin/flows/{flow_id}", flows.show),
+        _writing("POST", "/admin/flows/{flow_id}/validate", flows.validate, bytes_max),
+        _writing("POST", "/admin/flows/{flow_id}/publish", flows.publish, bytes_max),
+        _reading("/admin/request-types/{type_key}", types.show),
+        _writing("PUT", "/admin/request-types/{type_key}/active-flow", types.activate, bytes_max),
+    )
+
+
+type _Handler = Callable[[Call], Awaitable[Response]]
+
+
+def _reading(path: str, handler: _Handler) -> GuardedRoute:
+    return GuardedRoute(method="GET", path=BASE_PATH + path, handler=handler)
+
+
+def _writing(method: str, path: str, handler: _Handler, bytes_max: int) -> GuardedRoute:
+    return GuardedRoute(method=method, path=BASE_PATH + path, handler=handler, body_bytes_max=bytes_max)

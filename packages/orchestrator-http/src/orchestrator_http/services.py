@@ -1,0 +1,44 @@
+"""What the HTTP interface is given: the use cases it offers, and how much it takes."""
+
+from attrs import field, frozen, validators
+
+from orchestrator_domain.ports.identifiers import Identifiers
+from orchestrator_domain.usecases.accept_event import AcceptEvent
+from orchestrator_domain.usecases.activate_flow import ActivateFlow
+from orchestrator_domain.usecases.author_flow import AuthorFlow
+from orchestrator_domain.usecases.create_request import CreateRequest
+from orchestrator_domain.usecases.read_request import ReadRequest
+from orchestrator_http.health import ReadinessProbe
+from orchestrator_http.problem_boundary import OnAnswered, OnUnexpected
+from orchestrator_http.routing import Authenticate
+
+
+@frozen(kw_only=True)
+class HttpServices:
+    """Everything that handlers call. `on_unexpected` and `on_answered` return at once and raise nothing."""
+
+    authenticate: Authenticate
+    create_request: CreateRequest
+    accept_event: AcceptEvent
+    read_request: ReadRequest
+    author_flow: AuthorFlow
+    activate_flow: ActivateFlow
+    identifiers: Identifiers
+    readiness: ReadinessProbe
+    on_unexpected: OnUnexpected
+    on_answered: OnAnswered = lambda _answered: None
+
+
+@frozen(kw_only=True)
+class HttpSettings:
+    """Which groups of routes exist, and the bounds of bodies.
+
+    The limit for a flow leaves room for a definition of 1 MiB, that for requests for data of 256 KiB and what is
+    around it; how large either may be in canonical form is the use cases' to say.
+    """
+
+    request_api_enabled: bool = False
+    flow_admin_enabled: bool = False
+    request_body_bytes_max: int = field(default=320 * 1024, validator=validators.ge(1))
+    flow_body_bytes_max: int = field(default=1280 * 1024, validator=validators.ge(1))
+    body_seconds_max: float = field(default=30.0, validator=validators.gt(0))
