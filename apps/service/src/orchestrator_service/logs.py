@@ -15,7 +15,7 @@ import structlog
 
 def configure_logs(level: str) -> None:
     """Send everything, the libraries' records included, to standard error as JSON lines."""
-    shared = [
+    shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_service.environment import Environment, SettingsInvalid
+from orchestrator_service.issuers import IssuerArguments, read_issuers
 
 _OUR_PREFIXES = ("WORKER_", "AUTH_", "FLOW_", "REQUEST_", "DATABASE_", "MANAGEMENT_", "LISTEN_")
 
@@ -48,7 +48,7 @@ class LimitsConfiguration:
 
 @frozen(kw_only=True)
 class Settings:
-    """All that one process is told. `issuers` are the documents of AUTH_ISSUERS, read further by the assembly."""
+    """All that one process is told."""
 
     database_url: str
     database_pool: int
@@ -59,8 +59,9 @@ class Settings:
     api_docs_enabled: bool
     worker: WorkerConfiguration
     limits: LimitsConfiguration
-    body_bytes_max: int
-    issuers: tuple[JsonObject, ...]
+    request_body_bytes_max: int
+    flow_body_bytes_max: int
+    issuers: tuple[IssuerArguments, ...]
     business_roles: tuple[str, ...]
     catalogue_file: Path | None
     log_level: str
@@ -102,7 +103,10 @@ def _settings(environment: Environment) -> Settings:
         api_docs_enabled=environment.flag("API_DOCS_ENABLED"),
         worker=_worker(environment),
         limits=_limits(environment),
-        body_bytes_max=environment.integer("LISTEN_BODY_BYTES_MAX", 2_097_152, least=1024, most=16_777_216),
+        request_body_bytes_max=environment.integer(
+            "REQUEST_BODY_BYTES_MAX", 327_680, least=1024, most=2_097_152
+        ),
+        flow_body_bytes_max=environment.integer("FLOW_BODY_BYTES_MAX", 1_310_720, least=1024, most=8_388_608),
         issuers=_issuers(environment, needed=request_api or flow_admin),
         business_roles=environment.words("FLOW_BUSINESS_ROLES"),
         catalogue_file=_file(environment, "INTEGRATION_CATALOGUE"),
@@ -157,21 +161,17 @@ def _limits(environment: Environment) -> LimitsConfiguration:
     )
 
 
-def _issuers(environment: Environment, *, needed: bool) -> tuple[JsonObject, ...]:
-    issuers = environment.json("AUTH_ISSUERS")
-    if issuers is None:
+def _issuers(environment: Environment, *, needed: bool) -> tuple[IssuerArguments, ...]:
+    document = environment.json("AUTH_ISSUERS")
+    if document is None:
         environment.check(
             that=not needed,
             otherwise="AUTH_ISSUERS is not set; the API needs at least one trusted token issuer.",
         )
         return ()
-    listed = issuers if isinstance(issuers, list) else []
-    objects = tuple(issuer for issuer in listed if isinstance(issuer, dict))
-    environment.check(
-        that=len(objects) > 0 and len(objects) == len(listed),
-        otherwise="AUTH_ISSUERS must be a JSON array with at least one object.",
-    )
-    return objects
+    read = read_issuers(document)
+    environment.faults.extend(read.faults)
+    return read.issuers
 
 
 def _file(environment: Environment, name: str) -> Path | None:
