@@ -138,7 +138,7 @@ def lookup_contract(*, effect: Effect = Effect.READ_ONLY, version: int = 1) -> A
         integration_key="INVENTORY_LOOKUP",
         contract_version=version,
         checksum=Sha256Hex(
-            sha256_hex({"integration": "INVENTORY_LOOKUP", "version": version, "effect": effect})
+            sha256_hex({"integration": "INVENTORY_LOOKUP", "version": version, "effect": effect.value})
         ),
         effect=effect,
         input_schema={"type": "object", "required": ["item"], "properties": {"item": {"type": "string"}}},

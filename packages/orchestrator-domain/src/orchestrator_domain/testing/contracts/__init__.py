@@ -10,9 +10,14 @@ pytest.register_assert_rewrite(
     *(
         f"{__name__}.{suite}"
         for suite in (
+            "claiming_contract",
+            "completing_contract",
             "execution_queue_contract",
+            "fencing_contract",
             "flow_store_contract",
+            "parking_contract",
             "published_flows_contract",
+            "renewing_contract",
             "request_store_contract",
             "request_type_store_contract",
             "unit_of_work_contract",

@@ -5,8 +5,9 @@ from typing import Protocol
 
 from orchestrator_domain.audit import AuditEntry
 from orchestrator_domain.execution.checkpoint import Checkpoint
+from orchestrator_domain.execution.completion import DocumentLink
 from orchestrator_domain.identifiers import ExecutionId, RequestId
-from orchestrator_domain.ports.execution_queue import DocumentLink, ExecutionQueue
+from orchestrator_domain.ports.execution_queue import ExecutionQueue
 from orchestrator_domain.ports.flow_store import AdminFact
 from orchestrator_domain.ports.published_flows import PublishedFlows
 from orchestrator_domain.ports.unit_of_work import UnitOfWork

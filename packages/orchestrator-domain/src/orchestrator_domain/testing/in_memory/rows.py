@@ -1,0 +1,62 @@
+"""What the tables of the in-memory store hold."""
+
+from datetime import datetime
+
+from attrs import evolve, frozen
+
+from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_domain.execution.checkpoint import Checkpoint
+from orchestrator_domain.execution.execution import Execution, Fence
+from orchestrator_domain.identifiers import CheckpointId, FlowId, LeaseOwner, Sha256Hex
+from orchestrator_domain.request.request import Request
+
+
+@frozen(kw_only=True)
+class RequestRow:
+    """A request with its initial data and the end of its history's chain."""
+
+    request: Request
+    initial_data: JsonObject
+    audit_sequence: int
+    audit_head: Sha256Hex
+
+
+@frozen(kw_only=True)
+class Lease:
+    owner: LeaseOwner
+    until: datetime
+
+
+@frozen(kw_only=True)
+class ExecutionRow:
+    """An execution with the flow it was accepted under, its lease while it is claimed, and its claims so far."""
+
+    execution: Execution
+    accepted_flow: FlowId
+    lease: Lease | None = None
+    claims_without_progress: int = 0
+
+    def held_under(self, fence: Fence, now: datetime) -> bool:
+        """Say whether owner, token and running lease hold; a lease is there only while RUNNING."""
+        return (
+            self.lease is not None
+            and self.lease.owner == fence.owner
+            and self.lease.until > now
+            and self.execution.fencing_token == fence.token
+            and self.execution.request_id == fence.request_id
+        )
+
+
+@frozen(kw_only=True)
+class CheckpointRow:
+    """A checkpoint with the moment at which its first attempt began."""
+
+    id: CheckpointId
+    checkpoint: Checkpoint
+    first_attempt_at: datetime | None = None
+
+    def read_at(self, now: datetime) -> Checkpoint:
+        """Return the checkpoint with the age of its first attempt at this moment."""
+        started = self.first_attempt_at
+        age = 0.0 if started is None else (now - started).total_seconds()
+        return evolve(self.checkpoint, first_attempt_age_seconds=age)

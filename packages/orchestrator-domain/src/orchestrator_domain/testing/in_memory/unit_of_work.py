@@ -1,0 +1,51 @@
+"""Stories run on a session of their own, and again when another commit came in between."""
+
+from collections.abc import Awaitable, Callable
+
+from attrs import frozen
+
+from orchestrator_domain.errors import OrchestratorError, StorageUnavailable
+from orchestrator_domain.ports.flow_store import FlowStore, RequestTypeStore
+from orchestrator_domain.ports.request_store import RequestStore
+from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
+from orchestrator_domain.testing.in_memory.flow_store import InMemoryFlowStore, InMemoryRequestTypeStore
+from orchestrator_domain.testing.in_memory.request_store import InMemoryRequestStore
+from orchestrator_domain.testing.in_memory.store import InMemoryStore, Session
+
+
+@frozen(kw_only=True)
+class InMemoryTransaction(Transaction):
+    """The stores of one session."""
+
+    requests: RequestStore
+    flows: FlowStore
+    request_types: RequestTypeStore
+
+
+class InMemoryUnitOfWork(UnitOfWork):
+    """Run each story at most `tries_max` times."""
+
+    def __init__(self, store: InMemoryStore, *, tries_max: int = 10) -> None:
+        self._store = store
+        self._tries_max = tries_max
+
+    async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        for _ in range(self._tries_max):
+            session = self._store.session()
+            try:
+                result = await story(_transaction(session))
+            except OrchestratorError:
+                if session.holds():
+                    raise
+                continue
+            if session.commit():
+                return result
+        raise StorageUnavailable("The store is too busy with other changes; repeat the command later.")
+
+
+def _transaction(session: Session) -> InMemoryTransaction:
+    return InMemoryTransaction(
+        requests=InMemoryRequestStore(session),
+        flows=InMemoryFlowStore(session),
+        request_types=InMemoryRequestTypeStore(session),
+    )
