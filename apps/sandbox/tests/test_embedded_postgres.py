@@ -121,6 +121,17 @@ def test_a_directory_with_other_files_is_refused_and_left_as_it_was(tmp_path: Pa
     assert [entry.name for entry in tmp_path.iterdir()] == ["letter.txt"]
 
 
+def test_a_directory_that_cannot_be_written_to_is_refused_by_name(reachable_directory: Path) -> None:
+    reachable_directory.mkdir()
+    (reachable_directory / "superuser-password").touch()
+    # As root the server's user is somebody else, whom the closed parent keeps out; others are kept out by the mode.
+    closed = reachable_directory.parent if os.getuid() == 0 else reachable_directory
+    closed.chmod(0o700 if os.getuid() == 0 else 0o500)
+    with pytest.raises(ServerDidNotStart, match=f"can't write to {reachable_directory}"):
+        EmbeddedPostgres(directory=reachable_directory).start()
+    closed.chmod(0o700)
+
+
 def test_a_failed_start_shows_the_end_of_the_log(server: EmbeddedPostgres) -> None:
     port = int(server.superuser_url.rsplit(":", 1)[1].split("/")[0])
     with pytest.raises(ServerDidNotStart, match="Address already in use"):
@@ -160,4 +171,13 @@ def test_processes_that_unpack_at_once_agree_on_one_copy(tmp_path: Path) -> None
         found = list(pool.map(lambda _: unpacked_server_binaries(tmp_path / "cache"), range(4)))
     assert len(set(found)) == 1
     assert [entry.name for entry in (tmp_path / "cache").iterdir()] == [found[0].parent.name]
-    assert found[0].stat().st_mode & 0o005 == 0o005
+
+
+def test_unpacked_programs_are_readable_by_others_under_a_closed_umask(tmp_path: Path) -> None:
+    previous = os.umask(0o077)
+    try:
+        programs = unpacked_server_binaries(tmp_path / "cache")
+    finally:
+        os.umask(previous)
+    for opened in (programs / "postgres", programs, programs.parent, programs.parent.parent):
+        assert opened.stat().st_mode & 0o005 == 0o005

@@ -34,12 +34,14 @@ def default_cache_directory() -> Path:
     """Name the directory that keeps unpacked programs for this user, and make it."""
     for candidate in _cache_candidates():
         try:
-            candidate.mkdir(mode=0o755, parents=True, exist_ok=True)
+            _make_readable(candidate)
         except OSError:
             continue
         if _is_ours(candidate):
             return candidate
-    return Path(tempfile.mkdtemp(prefix=f"{APPLICATION}-"))
+    private = Path(tempfile.mkdtemp(prefix=f"{APPLICATION}-"))
+    private.chmod(0o755)
+    return private
 
 
 def _archive() -> Path:
@@ -66,6 +68,13 @@ def _cache_candidates() -> list[Path]:
     return [Path(home) / APPLICATION, shared_temporary]
 
 
+def _make_readable(directory: Path) -> None:
+    if not directory.exists():
+        directory.mkdir(parents=True, exist_ok=True)
+        # The caller's umask may have closed it to the server's user.
+        directory.chmod(0o755)
+
+
 def _is_ours(directory: Path) -> bool:
     # Programs are run from here: a directory that somebody else made or may write to is not trusted.
     status = directory.lstat()
@@ -79,7 +88,7 @@ def _is_ours(directory: Path) -> bool:
 
 
 def _unpack(archive: Path, home: Path) -> None:
-    home.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    _make_readable(home.parent)
     workshop = Path(tempfile.mkdtemp(prefix=f".{home.name}-", dir=home.parent))
     try:
         with tarfile.open(archive, "r:gz") as tar:

@@ -37,10 +37,14 @@ def server_home(given: Path | None, user: ServerUser) -> Path:
 
 
 def _refuse_an_unreachable(home: Path, user: ServerUser) -> None:
+    empty = not any(home.iterdir())
     question = ["/bin/sh", "-c", '[ -w "$1" ] && [ -x "$1" ]', "reach", str(home)]
     if subprocess.run(question, check=False, cwd="/", **user.child_identity()).returncode != 0:
+        if empty:
+            home.rmdir()
         raise ServerDidNotStart(
-            f"User {user.name}, who runs the server, can't write to {home}: name another directory."
+            f"User {user.name}, who runs the server, can't write to {home}: name another directory, "
+            "or another TMPDIR."
         )
 
 
@@ -85,5 +89,5 @@ def initialise_cluster(home: Path, user: ServerUser) -> None:
 
 def server_environment() -> dict[str, str]:
     """Return the environment of the server's programs, free of the caller's settings for other servers."""
-    # PGDATA, PGPORT and the like of the caller must not steer this server.
-    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
+    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
+    return {**kept, "LC_ALL": "C", "TZ": "UTC"}
