@@ -1,0 +1,150 @@
+"""Connections to PostgreSQL, set up alike: exact JSON, UTC, bounded waits."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from time import monotonic
+from typing import Any, Self, cast
+
+import psycopg
+from attrs import frozen
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow, dict_row
+from psycopg.types.json import set_json_dumps, set_json_loads
+from psycopg_pool import AsyncConnectionPool
+
+from orchestrator_domain.exact_json.text import dump_json
+from orchestrator_postgres.connection_url import driver_url
+from orchestrator_postgres.fault_translation import leads_to_a_standby
+from orchestrator_postgres.stored_json import load_stored
+
+# A connection that has been used this recently is taken for alive; if it isn't, the work is retried.
+_TRUSTED_SECONDS = 1.0
+
+
+@frozen(kw_only=True)
+class ConnectionSettings:
+    """Where the database is and how long anything may take. All times in seconds.
+
+    `application_name` is what pg_stat_activity shows.
+    """
+
+    url: str
+    application_name: str = "orchestrator"
+    connect_timeout_seconds: int = 5
+    lock_timeout_seconds: float = 10.0
+    statement_timeout_seconds: float = 30.0
+
+    def arguments(self) -> Mapping[str, Any]:
+        """Return what psycopg's `connect` takes."""
+        return {
+            "conninfo": driver_url(self.url),
+            "application_name": self.application_name,
+            "connect_timeout": self.connect_timeout_seconds,
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": int(self.statement_timeout_seconds * 1000),
+            "options": " ".join(f"-c {name}={value}" for name, value in self._session().items()),
+        }
+
+    def _session(self) -> Mapping[str, str]:
+        return {
+            "default_transaction_isolation": r"read\ committed",
+            "idle_in_transaction_session_timeout": f"{int(self.statement_timeout_seconds * 2000)}ms",
+            "lock_timeout": f"{int(self.lock_timeout_seconds * 1000)}ms",
+            "statement_timeout": f"{int(self.statement_timeout_seconds * 1000)}ms",
+            "TimeZone": "UTC",
+        }
+
+
+class StoreConnection(AsyncConnection[DictRow]):
+    """A connection that remembers when it was last given back."""
+
+    given_back: float = 0.0
+
+
+async def connect(settings: ConnectionSettings) -> StoreConnection:
+    """Open one connection, in autocommit mode, with rows as mappings."""
+    connection = await StoreConnection.connect(
+        autocommit=True, row_factory=cast("Any", dict_row), **settings.arguments()
+    )
+    use_exact_json(connection)
+    return connection
+
+
+def use_exact_json(connection: psycopg.abc.AdaptContext) -> None:
+    """Write and read jsonb without a float in between."""
+    set_json_dumps(dump_json, context=connection)
+    set_json_loads(load_stored, context=connection)
+
+
+class PostgresEngine:
+    """Lend connections to stories and readers.
+
+    To be opened and closed on the event loop that uses it. A lent connection is alive, or was a second ago. When none
+    comes free in time, PoolTimeout is raised, which `fault_translation` turns into StorageUnavailable.
+    """
+
+    def __init__(
+        self,
+        settings: ConnectionSettings,
+        *,
+        connections_max: int = 10,
+        connections_min: int = 1,
+        checkout_timeout_seconds: float = 5.0,
+    ) -> None:
+        self._pool = AsyncConnectionPool(
+            connection_class=StoreConnection,
+            kwargs={
+                "autocommit": True,
+                "row_factory": dict_row,
+                **{name: value for name, value in settings.arguments().items() if name != "conninfo"},
+            },
+            conninfo=settings.arguments()["conninfo"],
+            min_size=connections_min,
+            max_size=connections_max,
+            timeout=checkout_timeout_seconds,
+            configure=_configure,
+            check=_check,
+            reset=_reset,
+            name=settings.application_name,
+            open=False,
+        )
+
+    async def open(self) -> None:
+        """Start to make connections; doesn't wait for the first, so that a start survives a database that is down."""
+        await self._pool.open(wait=False)
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[StoreConnection]:
+        """Lend a connection in autocommit mode."""
+        async with self._pool.connection() as connection:
+            try:
+                yield connection
+            except BaseException as fault:
+                if leads_to_a_standby(fault):
+                    await connection.close()
+                raise
+
+
+async def _configure(connection: StoreConnection) -> None:
+    use_exact_json(connection)
+
+
+async def _check(connection: StoreConnection) -> None:
+    if monotonic() - connection.given_back > _TRUSTED_SECONDS:
+        await AsyncConnectionPool.check_connection(connection)
+
+
+async def _reset(connection: StoreConnection) -> None:
+    connection.given_back = monotonic()

@@ -1,0 +1,116 @@
+"""Flow versions in flow_definition."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import frozen
+from sqlalchemy import bindparam, case, func, literal_column, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from orchestrator_domain.errors import DuplicateFlowVersion, RevisionMismatch
+from orchestrator_domain.flow.lifecycle import StoredFlow
+from orchestrator_domain.identifiers import FlowId, Revision
+from orchestrator_domain.ports.flow_store import AdminFact, FlowStore
+from orchestrator_postgres.admin_audit import write_admin_fact
+from orchestrator_postgres.engine import StoreConnection
+from orchestrator_postgres.row_mapping import contract_document, flow_of
+from orchestrator_postgres.statements import compiled
+from orchestrator_postgres.stored_json import jsonb
+from orchestrator_postgres.tables import FLOW_DEFINITION as FLOW
+
+_BY_ID = select(FLOW).where(FLOW.c.id == bindparam("id"))
+_FIND = compiled(_BY_ID)
+# One row of one table: after waiting for the lock, PostgreSQL returns its newest version.
+_LOCK = compiled(_BY_ID.with_for_update())
+_LOCK_SHARED = compiled(_BY_ID.with_for_update(read=True))
+_LIST = compiled(select(FLOW).order_by(FLOW.c.flow_key, FLOW.c.version))
+
+_PUBLISHED_AT = case(
+    (bindparam("status", type_=FLOW.c.status.type) == literal_column("'DRAFT'"), None),
+    else_=func.clock_timestamp(),
+)
+_COLUMNS: dict[str, Any] = {
+    "definition": bindparam("definition"),
+    "status": bindparam("status"),
+    "checksum": bindparam("checksum"),
+    "contracts": bindparam("contracts"),
+    "revision": bindparam("revision"),
+}
+_ADD = compiled(
+    insert(FLOW)
+    .values(
+        id=bindparam("id"),
+        flow_key=bindparam("flow_key"),
+        version=bindparam("version"),
+        schema_version=bindparam("schema_version"),
+        created_by=bindparam("created_by"),
+        published_at=_PUBLISHED_AT,
+        **_COLUMNS,
+    )
+    .on_conflict_do_nothing(index_elements=["flow_key", "version"])
+    .returning(FLOW)
+)
+_SAVE = compiled(
+    update(FLOW)
+    .where(FLOW.c.id == bindparam("id"), FLOW.c.revision == bindparam("before"))
+    .values(published_at=func.coalesce(FLOW.c.published_at, _PUBLISHED_AT), **_COLUMNS)
+    .returning(FLOW)
+)
+
+
+@frozen
+class PostgresFlowStore(FlowStore):
+    """Keep flow versions, in the transaction of one connection."""
+
+    _connection: StoreConnection
+
+    async def add(self, flow: StoredFlow, fact: AdminFact) -> StoredFlow:
+        stored = await self._one(_ADD, **_values(flow))
+        if stored is None:
+            raise DuplicateFlowVersion("This flow key has this version already; choose the next version.")
+        await write_admin_fact(self._connection, fact)
+        return stored
+
+    async def find(self, flow_id: FlowId) -> StoredFlow | None:
+        return await self._one(_FIND, id=flow_id)
+
+    async def list_versions(self) -> Sequence[StoredFlow]:
+        cursor = await self._connection.execute(_LIST)
+        return [flow_of(row) for row in await cursor.fetchall()]
+
+    async def lock(self, flow_id: FlowId) -> StoredFlow | None:
+        return await self._one(_LOCK, id=flow_id)
+
+    async def lock_shared(self, flow_id: FlowId) -> StoredFlow | None:
+        return await self._one(_LOCK_SHARED, id=flow_id)
+
+    async def save(self, flow: StoredFlow, *, before: Revision, fact: AdminFact) -> StoredFlow:
+        stored = await self._one(_SAVE, before=before, **_values(flow))
+        if stored is None:
+            current = await self.find(flow.id)
+            raise RevisionMismatch(
+                "The flow has changed since you read it; read it again.",
+                current=None if current is None else current.revision,
+            )
+        await write_admin_fact(self._connection, fact)
+        return stored
+
+    async def _one(self, statement: bytes, **values: object) -> StoredFlow | None:
+        cursor = await self._connection.execute(statement, values)
+        row = await cursor.fetchone()
+        return None if row is None else flow_of(row)
+
+
+def _values(flow: StoredFlow) -> dict[str, object]:
+    return {
+        "id": flow.id,
+        "flow_key": flow.flow_key,
+        "version": flow.version,
+        "status": flow.status.value,
+        "schema_version": flow.schema_version,
+        "definition": jsonb(flow.document),
+        "checksum": flow.checksum,
+        "contracts": jsonb([contract_document(contract) for contract in flow.contracts]),
+        "revision": flow.revision,
+        "created_by": flow.created_by,
+    }

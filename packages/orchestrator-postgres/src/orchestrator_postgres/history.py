@@ -1,0 +1,71 @@
+"""The chain of facts of a request: advance it, read it."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import bindparam, select
+
+from orchestrator_domain.audit import AuditEntry, AuditFact
+from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_domain.identifiers import RequestId, Revision, StateKey
+from orchestrator_postgres.engine import StoreConnection
+from orchestrator_postgres.row_mapping import audit_entry_of
+from orchestrator_postgres.statements import compiled, sql_file
+from orchestrator_postgres.stored_json import jsonb, jsonb_or_null
+from orchestrator_postgres.tables import AUDIT_ENTRY
+
+_ADVANCE = sql_file("advance_request")
+_READ = compiled(
+    select(AUDIT_ENTRY)
+    .where(AUDIT_ENTRY.c.request_id == bindparam("request_id"))
+    .order_by(AUDIT_ENTRY.c.sequence)
+)
+
+
+async def advance_request(
+    connection: StoreConnection,
+    request_id: RequestId,
+    fact: AuditFact,
+    *,
+    from_revision: Revision,
+    revision_step: int = 0,
+    to_state: StateKey | None = None,
+    data: JsonObject | None = None,
+) -> datetime | None:
+    """Move a locked request on and append the fact that says so; return when it was last updated.
+
+    None means that the request isn't at `from_revision` any more, and that nothing was written. Without a step of the
+    revision only the history grows.
+    """
+    values = {
+        "request_id": request_id,
+        "from_revision": from_revision,
+        "revision_step": revision_step,
+        "to_state": to_state,
+        "data": jsonb_or_null(data),
+        **_fact_values(request_id, fact),
+    }
+    row = await (await connection.execute(_ADVANCE, values)).fetchone()
+    return None if row is None else row["updated_at"].astimezone(UTC)
+
+
+async def read_history(connection: StoreConnection, request_id: RequestId) -> Sequence[AuditEntry]:
+    """Return the whole history in order of sequence."""
+    cursor = await connection.execute(_READ, {"request_id": request_id})
+    return [audit_entry_of(row) for row in await cursor.fetchall()]
+
+
+def _fact_values(request_id: RequestId, fact: AuditFact) -> dict[str, object]:
+    return {
+        "entry_id": fact.id,
+        "execution_id": fact.execution_id,
+        "kind": fact.kind.value,
+        "actor": fact.actor,
+        "flow_id": fact.flow_id,
+        "fact_from_state": fact.from_state,
+        "fact_to_state": fact.to_state,
+        "detail": jsonb(fact.detail),
+        "salt": fact.salt,
+        "detail_hash": fact.detail_hash(),
+        "content_hash": fact.content_hash(request_id),
+    }

@@ -1,0 +1,86 @@
+"""Request types in request_type."""
+
+from typing import Any
+
+from attrs import frozen
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from orchestrator_domain.errors import RevisionMismatch
+from orchestrator_domain.flow.lifecycle import RequestType
+from orchestrator_domain.identifiers import RequestTypeKey, Revision
+from orchestrator_domain.ports.flow_store import AdminFact, RequestTypeStore
+from orchestrator_postgres.admin_audit import write_admin_fact
+from orchestrator_postgres.engine import StoreConnection
+from orchestrator_postgres.row_mapping import type_of
+from orchestrator_postgres.statements import compiled
+from orchestrator_postgres.tables import REQUEST_TYPE as TYPE
+
+_BY_KEY = select(TYPE).where(TYPE.c.type_key == bindparam("key"))
+_FIND = compiled(_BY_KEY)
+_LOCK = compiled(_BY_KEY.with_for_update())
+_LOCK_SHARED = compiled(_BY_KEY.with_for_update(read=True))
+_COLUMNS: dict[str, Any] = {
+    "active_flow_id": bindparam("active_flow"),
+    "enabled": bindparam("enabled"),
+    "revision": bindparam("revision"),
+}
+_ADD = compiled(
+    insert(TYPE)
+    .values(type_key=bindparam("key"), **_COLUMNS)
+    .on_conflict_do_nothing(index_elements=["type_key"])
+    .returning(TYPE)
+)
+_SAVE = compiled(
+    update(TYPE)
+    .where(TYPE.c.type_key == bindparam("key"), TYPE.c.revision == bindparam("before"))
+    .values(**_COLUMNS)
+    .returning(TYPE)
+)
+
+
+@frozen
+class PostgresRequestTypeStore(RequestTypeStore):
+    """Keep request types, in the transaction of one connection."""
+
+    _connection: StoreConnection
+
+    async def find(self, key: RequestTypeKey) -> RequestType | None:
+        return await self._one(_FIND, key=key)
+
+    async def lock(self, key: RequestTypeKey) -> RequestType | None:
+        return await self._one(_LOCK, key=key)
+
+    async def lock_shared(self, key: RequestTypeKey) -> RequestType | None:
+        return await self._one(_LOCK_SHARED, key=key)
+
+    async def add(self, request_type: RequestType, fact: AdminFact) -> bool:
+        if await self._one(_ADD, **_values(request_type)) is None:
+            return False
+        await write_admin_fact(self._connection, fact)
+        return True
+
+    async def save(self, request_type: RequestType, *, before: Revision, fact: AdminFact) -> RequestType:
+        stored = await self._one(_SAVE, before=before, **_values(request_type))
+        if stored is None:
+            current = await self.find(request_type.key)
+            raise RevisionMismatch(
+                "The request type has changed since you read it; read it again.",
+                current=None if current is None else current.revision,
+            )
+        await write_admin_fact(self._connection, fact)
+        return stored
+
+    async def _one(self, statement: bytes, **values: object) -> RequestType | None:
+        cursor = await self._connection.execute(statement, values)
+        row = await cursor.fetchone()
+        return None if row is None else type_of(row)
+
+
+def _values(request_type: RequestType) -> dict[str, object]:
+    return {
+        "key": request_type.key,
+        "active_flow": request_type.active_flow,
+        "enabled": request_type.enabled,
+        "revision": request_type.revision,
+    }

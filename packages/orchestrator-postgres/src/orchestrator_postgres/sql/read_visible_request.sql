@@ -1,0 +1,25 @@
+-- Promises: the request as committed before this statement, with its flow and the execution that blocks it.
+-- Locks: none; where the row was locked, it was by the statement before this one.
+-- Indexes: request_instance_pkey, flow_definition_pkey, uq_request_active_execution.
+SELECT
+  request.id AS request_id,
+  request.type_key AS request_type_key,
+  request.current_state AS request_current_state,
+  request.data AS request_data,
+  request.owner_subject AS request_owner_subject,
+  request.business_scope AS request_business_scope,
+  request.revision AS request_revision,
+  request.created_at AS request_created_at,
+  request.updated_at AS request_updated_at,
+  flow.id AS flow_id,
+  flow.flow_key AS flow_key,
+  flow.version AS flow_version,
+  flow.checksum AS flow_checksum,
+  active.id AS active_execution_id
+FROM orchestrator.request_instance AS request
+JOIN orchestrator.flow_definition AS flow ON flow.id = request.flow_id
+LEFT JOIN orchestrator.execution AS active
+  ON active.request_id = request.id
+  AND active.status IN ('PENDING', 'RUNNING', 'RETRY_WAIT', 'RECONCILIATION_REQUIRED')
+WHERE request.id = %(request_id)s
+  AND (request.owner_subject = %(subject)s OR request.business_scope = ANY (%(scopes)s))

@@ -1,0 +1,37 @@
+"""Read jsonb exactly, even where it grew a little beyond the limits of what comes in."""
+
+from typing import cast
+
+from psycopg.types.json import Jsonb
+
+from orchestrator_domain.exact_json.limits import JsonLimits
+from orchestrator_domain.exact_json.text import MalformedJson, parse_json
+from orchestrator_domain.exact_json.value import JsonObject, JsonValue
+
+# Documents that were within the limits are kept inside others (a result in the data, attributes in a snapshot).
+_STORED_LIMITS = JsonLimits(depth_max=200)
+
+
+def load_stored(text: bytes | str) -> JsonValue:
+    """Return the exact value of a jsonb text."""
+    try:
+        return parse_json(text)
+    except MalformedJson:
+        return parse_json(text, limits=_STORED_LIMITS)
+
+
+def jsonb(value: JsonValue) -> Jsonb:
+    """Mark a value as a jsonb parameter."""
+    return Jsonb(value)
+
+
+def jsonb_or_null(value: JsonValue) -> Jsonb | None:
+    """Mark a value as a jsonb parameter, None as SQL's NULL."""
+    return None if value is None else Jsonb(value)
+
+
+def as_object(value: object) -> JsonObject:
+    """Return a column that a CHECK keeps to objects."""
+    if not isinstance(value, dict):
+        raise TypeError("A stored document is no object.")
+    return cast("JsonObject", value)

@@ -1,0 +1,49 @@
+"""One transaction around a story, told again when PostgreSQL couldn't finish it."""
+
+from collections.abc import Awaitable, Callable
+from functools import cached_property
+
+from attrs import define
+
+from orchestrator_domain.ports.flow_store import FlowStore, RequestTypeStore
+from orchestrator_domain.ports.request_store import RequestStore
+from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
+from orchestrator_postgres.bounded_retry import ATTEMPTS_MAX, retried
+from orchestrator_postgres.engine import PostgresEngine, StoreConnection
+from orchestrator_postgres.flow_store import PostgresFlowStore
+from orchestrator_postgres.request_store import PostgresRequestStore
+from orchestrator_postgres.request_type_store import PostgresRequestTypeStore
+
+
+@define(slots=False, frozen=True)
+class PostgresTransaction(Transaction):
+    """Give access to the stores in the transaction of one connection."""
+
+    _connection: StoreConnection
+
+    @cached_property
+    def requests(self) -> RequestStore:
+        return PostgresRequestStore(self._connection)
+
+    @cached_property
+    def flows(self) -> FlowStore:
+        return PostgresFlowStore(self._connection)
+
+    @cached_property
+    def request_types(self) -> RequestTypeStore:
+        return PostgresRequestTypeStore(self._connection)
+
+
+class PostgresUnitOfWork(UnitOfWork):
+    """Run stories at READ COMMITTED, on connections of an engine."""
+
+    def __init__(self, engine: PostgresEngine, *, attempts_max: int = ATTEMPTS_MAX) -> None:
+        self._engine = engine
+        self._attempts_max = attempts_max
+
+    async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        async def told(_: int) -> Result:
+            async with self._engine.connection() as connection, connection.transaction():
+                return await story(PostgresTransaction(connection))
+
+        return await retried(told, attempts_max=self._attempts_max)
