@@ -45,7 +45,7 @@ class HttpDocuments:
                 return parse_json(await self._with_retries(url))
         except MalformedJson as fault:
             raise DocumentUnavailable(f"The document isn't JSON that can be taken: {fault.message}") from None
-        except (TimeoutError, _Passing, httpx2.HTTPError, httpx2.InvalidURL) as fault:
+        except (TimeoutError, _Passing, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL) as fault:
             raise DocumentUnavailable(f"The document can't be fetched ({type(fault).__name__}).") from None
 
     async def _with_retries(self, url: str) -> bytes:

@@ -1,7 +1,7 @@
 """Whose tokens are believed, and what they have to look like."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -25,6 +25,10 @@ ALGORITHMS: Final[Mapping[str, tuple[str, tuple[str, ...] | None]]] = {
 }
 _ALIAS: Final = re.compile(r"[A-Za-z0-9._-]{1,50}")
 _SKEW_SECONDS_MAX: Final = 300
+
+
+def _several(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(values)
 
 
 def _texts(_issuer: object, attribute: "Attribute[Any]", values: tuple[str, ...]) -> None:
@@ -69,15 +73,15 @@ class TrustedIssuer:
     """
 
     issuer: str = field(validator=_issuer_name)
-    audiences: tuple[str, ...] = field(converter=tuple, validator=_texts)
-    algorithms: tuple[str, ...] = field(converter=tuple, validator=[_texts, _known_algorithms])
+    audiences: tuple[str, ...] = field(converter=_several, validator=_texts)
+    algorithms: tuple[str, ...] = field(converter=_several, validator=[_texts, _known_algorithms])
     jwks_url: str | None = field(default=None, validator=_web_address)
     alias: str = field(default="default", validator=_alias)
     roles_claim: str = "roles"
     scopes_claim: str = "business_scopes"
     attributes_claim: str = "attributes"
     clock_skew_seconds: float = field(default=30.0, validator=_skew)
-    types: tuple[str, ...] = field(default=("at+jwt", "application/at+jwt", "JWT"), converter=tuple)
+    types: tuple[str, ...] = field(default=("at+jwt", "application/at+jwt", "JWT"), converter=_several)
 
     def __attrs_post_init__(self) -> None:
         """Refuse discovery for an issuer whose name is no address."""
