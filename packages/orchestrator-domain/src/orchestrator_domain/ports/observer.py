@@ -31,3 +31,9 @@ class Observer(Protocol):
     def execution_ended(self, *, execution_id: ExecutionId, status: str, error_code: str | None) -> None: ...
 
     def lease_lost(self, *, execution_id: ExecutionId) -> None: ...
+
+    def worker_disturbed(
+        self, *, execution_id: ExecutionId | None, code: str, kind: str, origin: str
+    ) -> None:
+        """Hear of an exception that nobody expected: its code, its type, and where it was raised, without its text."""
+        ...

@@ -45,8 +45,23 @@ class LeaseWasLost:
     execution_id: ExecutionId
 
 
+@frozen(kw_only=True)
+class WorkerDisturbed:
+    """An unexpected exception; its place in the sources is left out, so that what was observed can be compared."""
+
+    execution_id: ExecutionId | None
+    code: str
+    kind: str
+
+
 type Observation = (
-    CommandAccepted | CommandRefused | ExecutionClaimed | ActionAttempted | ExecutionEnded | LeaseWasLost
+    CommandAccepted
+    | CommandRefused
+    | ExecutionClaimed
+    | ActionAttempted
+    | ExecutionEnded
+    | LeaseWasLost
+    | WorkerDisturbed
 )
 
 
@@ -87,3 +102,13 @@ class RecordingObserver(Observer):
 
     def lease_lost(self, *, execution_id: ExecutionId) -> None:
         self.observations.append(LeaseWasLost(execution_id=execution_id))
+
+    def worker_disturbed(
+        self,
+        *,
+        execution_id: ExecutionId | None,
+        code: str,
+        kind: str,
+        origin: str,  # noqa: ARG002  # a line number says nothing about behaviour
+    ) -> None:
+        self.observations.append(WorkerDisturbed(execution_id=execution_id, code=code, kind=kind))
