@@ -1,0 +1,199 @@
+"""Integrations of a catalogue, whose format and soundness have been checked, as typed values."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import cast
+
+from attrs import field, frozen
+
+from orchestrator_domain.exact_json.pointer import Pointer
+from orchestrator_domain.exact_json.schema import compile_schema
+from orchestrator_domain.exact_json.value import JsonObject, JsonValue
+from orchestrator_domain.flow.contract import Effect, RetryContract
+from orchestrator_worker.route import (
+    Always,
+    AnswerMeaning,
+    AnswerSource,
+    ContractPart,
+    Endpoint,
+    FromAnswer,
+    FromContract,
+    FromInput,
+    NoEffectAnswer,
+    RequestFields,
+    RequestSource,
+    ResultAnswer,
+    RetryableAnswer,
+    Route,
+    Timeouts,
+)
+
+# What a contract means: whatever else an entry holds may change under the same version.
+SEMANTIC_MEMBERS = (
+    "integrationKey",
+    "contractVersion",
+    "effect",
+    "keyMemorySeconds",
+    "request",
+    "inputSchema",
+    "outputSchema",
+    "answers",
+    "providerReference",
+)
+
+
+@frozen(kw_only=True)
+class Integration:
+    """One version of one contract and its route. `profiles` holds the versions of each profile.
+
+    `semantic_part` is what the contract's checksum covers: neither addresses and secrets nor timeouts and retries.
+    """
+
+    key: str
+    contract_version: int
+    effect: Effect
+    key_memory_seconds: float | None
+    input_schema: JsonObject
+    output_schema: JsonObject
+    profiles: Mapping[str, tuple[int, ...]] = field(factory=dict)
+    retry: RetryContract
+    route: Route
+    semantic_part: JsonObject
+
+
+@frozen(kw_only=True)
+class DocumentService:
+    """Where documents' metadata is read; the endpoint, path and limits of the REGISTER_DOCUMENT action."""
+
+    endpoint: Endpoint
+    path: str
+    timeouts: Timeouts
+    retry: RetryContract
+    answer_bytes_max: int
+
+
+def integration_of(entry: JsonObject, endpoints: Mapping[str, Endpoint]) -> Integration:
+    return Integration(
+        key=str(entry["integrationKey"]),
+        contract_version=whole(entry["contractVersion"]),
+        effect=Effect(str(entry["effect"])),
+        key_memory_seconds=_optional_seconds(entry.get("keyMemorySeconds")),
+        input_schema=cast("JsonObject", entry["inputSchema"]),
+        output_schema=cast("JsonObject", entry["outputSchema"]),
+        profiles=_profiles_of(cast("list[JsonObject]", entry.get("profiles", []))),
+        retry=_retry_of(entry),
+        route=_route_of(entry, endpoints),
+        semantic_part={name: entry[name] for name in SEMANTIC_MEMBERS if name in entry},
+    )
+
+
+def document_service_of(entry: JsonObject, endpoints: Mapping[str, Endpoint]) -> DocumentService:
+    return DocumentService(
+        endpoint=endpoints[str(entry["endpoint"])],
+        path=str(entry.get("path", "/documents/{documentId}")),
+        timeouts=timeouts_of(entry),
+        retry=_retry_of(entry),
+        answer_bytes_max=whole(entry.get("answerBytesMax", 262_144)),
+    )
+
+
+def whole(number: JsonValue) -> int:
+    """Return what the format says is an integer, however it is written (`3`, `3.0`)."""
+    return int(cast("int | Decimal", number))
+
+
+def seconds(number: JsonValue) -> float:
+    return float(cast("int | Decimal", number))
+
+
+def timeouts_of(entry: JsonObject) -> Timeouts:
+    """Return the timeouts of an integration or of the document service, with the defaults of section 12."""
+    written = cast("JsonObject", entry.get("timeouts", {}))
+    return Timeouts(
+        connect_seconds=seconds(written.get("connectSeconds", 2)),
+        answer_seconds=seconds(written.get("answerSeconds", 10)),
+        budget_seconds=seconds(written.get("budgetSeconds", 15)),
+    )
+
+
+def _optional_seconds(number: JsonValue) -> float | None:
+    return None if number is None else seconds(number)
+
+
+def _retry_of(entry: JsonObject) -> RetryContract:
+    written = cast("JsonObject", entry.get("retry", {}))
+    return RetryContract(
+        attempts_max=whole(written.get("attemptsMax", 3)),
+        backoff_seconds=seconds(written.get("backoffSeconds", 2)),
+        backoff_max_seconds=seconds(written.get("backoffMaxSeconds", 60)),
+        retry_after_max_seconds=seconds(written.get("retryAfterMaxSeconds", 300)),
+    )
+
+
+def _profiles_of(entries: list[JsonObject]) -> dict[str, tuple[int, ...]]:
+    profiles: dict[str, tuple[int, ...]] = {}
+    for entry in entries:
+        profile = str(entry["profile"])
+        profiles[profile] = (*profiles.get(profile, ()), whole(entry["profileVersion"]))
+    return profiles
+
+
+def _route_of(entry: JsonObject, endpoints: Mapping[str, Endpoint]) -> Route:
+    reference = entry.get("providerReference")
+    return Route(
+        endpoint=endpoints[str(entry["endpoint"])],
+        request=_request_of(cast("JsonObject", entry["request"])),
+        answers=_answers_of(cast("dict[str, JsonObject]", entry.get("answers", {}))),
+        output_schema=entry["outputSchema"],
+        output=compile_schema(entry["outputSchema"]),
+        provider_reference=None if reference is None else Pointer.parse(str(reference)),
+        timeouts=timeouts_of(entry),
+        answer_bytes_max=whole(entry.get("answerBytesMax", 262_144)),
+    )
+
+
+def _request_of(request: JsonObject) -> RequestFields:
+    return RequestFields(
+        method=str(request["method"]),
+        path=str(request["path"]),
+        path_fields=_request_sources(request.get("pathFields", {})),
+        query_fields=_request_sources(request.get("queryFields", {})),
+        body_fields=_request_sources(request["bodyFields"]) if "bodyFields" in request else None,
+    )
+
+
+def _request_sources(fields: JsonValue) -> dict[str, RequestSource]:
+    return {name: _request_source(source) for name, source in cast("dict[str, JsonObject]", fields).items()}
+
+
+def _request_source(source: JsonObject) -> RequestSource:
+    if "input" in source:
+        return FromInput(name=str(source["input"]))
+    if "contract" in source:
+        return FromContract(part=ContractPart(str(source["contract"])))
+    return Always(value=source["literal"])
+
+
+def _answers_of(answers: Mapping[str, JsonObject]) -> dict[int, AnswerMeaning]:
+    return {int(status): _meaning_of(answer) for status, answer in answers.items()}
+
+
+def _meaning_of(answer: JsonObject) -> AnswerMeaning:
+    match answer["kind"]:
+        case "noEffect":
+            return NoEffectAnswer()
+        case "retryable":
+            return RetryableAnswer(proves_no_effect=answer.get("provesNoEffect") is True)
+        case _:
+            fields = cast("dict[str, JsonObject] | None", answer.get("fields"))
+            return ResultAnswer(fields=None if fields is None else _answer_sources(fields))
+
+
+def _answer_sources(fields: Mapping[str, JsonObject]) -> dict[str, AnswerSource]:
+    return {name: _answer_source(source) for name, source in fields.items()}
+
+
+def _answer_source(source: JsonObject) -> AnswerSource:
+    if "answer" in source:
+        return FromAnswer(pointer=Pointer.parse(str(source["answer"])))
+    return Always(value=source["literal"])
