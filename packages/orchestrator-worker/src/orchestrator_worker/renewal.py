@@ -1,0 +1,168 @@
+"""Leases kept alive by a thread of their own, whatever the runs do to their event loop."""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
+from threading import Lock, Thread
+from typing import Protocol
+
+from attrs import frozen
+
+from orchestrator_domain.execution.execution import Fence
+from orchestrator_domain.identifiers import ExecutionId
+from orchestrator_domain.ports.observer import Observer
+from orchestrator_worker.fault_origin import code_of, kind_of, origin_of
+
+# Shares of the time between two renewals. After one that hangs there is still time for another, on a connection made
+# anew, before leases of twice that time run out.
+_TRY_SHARE = 0.33
+_PAUSE_SHARE = 0.1
+
+
+class LeaseRenewer(Protocol):
+    """Renew as `ExecutionQueue.renew` promises; an execution queue is one."""
+
+    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> frozenset[ExecutionId]: ...
+
+
+type OpenRenewer = Callable[[], AbstractAsyncContextManager[LeaseRenewer]]
+
+
+@frozen(kw_only=True)
+class _Held:
+    loop: asyncio.AbstractEventLoop
+    lost: Callable[[], None]
+
+
+class LeaseRenewal:
+    """Renew every held lease in one call each `renew_seconds`, and tell each run whose lease is gone.
+
+    `open_renewer` is called in the renewal's own thread and event loop, so that what it opens (a connection of its
+    own) belongs there; after a failure it is closed and opened anew. Nothing is asked while nothing is held. The
+    observer is told in the event loop that called `start`.
+    """
+
+    def __init__(
+        self,
+        *,
+        open_renewer: OpenRenewer,
+        lease_seconds: float,
+        renew_seconds: float,
+        observer: Observer,
+        fraction: Callable[[], float],
+    ) -> None:
+        self._open_renewer = open_renewer
+        self._lease_seconds = lease_seconds
+        self._renew_seconds = renew_seconds
+        self._observer = observer
+        self._fraction = fraction
+        self._held: dict[Fence, _Held] = {}
+        self._held_lock = Lock()
+        self._thread: Thread | None = None
+        self._caller: asyncio.AbstractEventLoop | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopping: asyncio.Event | None = None
+
+    async def start(self) -> None:
+        """Start the thread and return once it runs."""
+        self._caller, running = asyncio.get_running_loop(), asyncio.Event()
+        announce = partial(_tell, self._caller, running.set)
+        # A daemon, so that a store that never answers can't keep the process from ending.
+        self._thread = Thread(
+            target=lambda: asyncio.run(self._renew_until_stopped(announce)),
+            name="lease-renewal",
+            daemon=True,
+        )
+        self._thread.start()
+        await running.wait()
+
+    async def stop(self, *, timeout_seconds: float = 5.0) -> None:
+        """Renew nothing more; wait at most `timeout_seconds` for the thread to close what it opened."""
+        if self._loop is None or self._stopping is None or self._thread is None:
+            return
+        _tell(self._loop, self._stopping.set)
+        await asyncio.to_thread(self._thread.join, timeout_seconds)
+
+    def hold(self, fence: Fence, *, lost: Callable[[], None]) -> None:
+        """Renew this lease from now on; `lost` is called in the caller's event loop, at most once, if it is gone.
+
+        A fence with a higher token for the same execution shows that the one before is gone already.
+        """
+        held = _Held(loop=asyncio.get_running_loop(), lost=lost)
+        with self._held_lock:
+            outdated = [older for older in self._held if older.execution_id == fence.execution_id]
+            overtaken = [self._held.pop(older) for older in outdated]
+            self._held[fence] = held
+        for older_run in overtaken:
+            _tell(older_run.loop, older_run.lost)
+
+    def release(self, fence: Fence) -> None:
+        """Renew this lease no more; its run has ended."""
+        with self._held_lock:
+            self._held.pop(fence, None)
+
+    async def _renew_until_stopped(self, running: Callable[[], None]) -> None:
+        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+        running()
+        while not self._stopping.is_set():
+            try:
+                async with AsyncExitStack() as opened:
+                    await self._renew_with(await self._opened(opened))
+            except Exception as error:  # noqa: BLE001 - a renewal that dies would lose every lease at once
+                self._disturbed(error)
+                await self._pause(self._renew_seconds * _PAUSE_SHARE * (0.5 + self._fraction()))
+
+    async def _opened(self, stack: AsyncExitStack) -> LeaseRenewer:
+        async with asyncio.timeout(self._renew_seconds * _TRY_SHARE):
+            return await stack.enter_async_context(self._open_renewer())
+
+    async def _renew_with(self, renewer: LeaseRenewer) -> None:
+        stopping = False
+        while not stopping:
+            with self._held_lock:
+                fences = tuple(self._held)
+            if fences:
+                renewed = await self._renewed(renewer, fences)
+                self._tell_lost(fence for fence in fences if fence.execution_id not in renewed)
+            stopping = await self._pause(self._renew_seconds)
+
+    async def _renewed(self, renewer: LeaseRenewer, fences: tuple[Fence, ...]) -> frozenset[ExecutionId]:
+        async with asyncio.timeout(self._renew_seconds * _TRY_SHARE):
+            return await renewer.renew(fences=fences, lease_seconds=self._lease_seconds)
+
+    def _tell_lost(self, fences: Iterable[Fence]) -> None:
+        for fence in fences:
+            with self._held_lock:
+                held = self._held.pop(fence, None)
+            if held is not None:
+                _tell(held.loop, held.lost)
+
+    def _disturbed(self, error: Exception) -> None:
+        assert self._caller is not None, "the renewal has been started"
+        told = partial(
+            self._observer.worker_disturbed,
+            execution_id=None,
+            code=code_of(error),
+            kind=kind_of(error),
+            origin=origin_of(error),
+        )
+        _tell(self._caller, told)
+
+    async def _pause(self, seconds: float) -> bool:
+        """Wait, and return whether it is time to stop."""
+        assert self._stopping is not None, "only the renewal's own loop pauses"
+        try:
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+def _tell(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
+    try:
+        loop.call_soon_threadsafe(callback)
+    except RuntimeError:
+        # The loop is closed: whoever would have been told has ended.
+        return
