@@ -48,8 +48,9 @@ class ExecutionQueue(Protocol):
     - `renew` extends each lease that still runs and is still held under the same owner and token, and returns those;
       a lease that has run out is not revived.
     - every other method writes all of what it is given or nothing: it raises LeaseLost unless owner, token and running
-      lease hold at the moment of the write, CheckpointMoved unless each `before` still holds, and RequestMoved
-      unless state, revision and flow of the request are as accepted.
+      lease hold at the moment of the write, and CheckpointMoved unless each `before` still holds.
+    - `checkpoint`, `retry_later` and `complete` raise RequestMoved unless state, revision and flow of the request are
+      as accepted; `fail` and `require_reconciliation` don't ask, for they are how such an execution ends.
     - `complete` also requires that every checkpoint named in `succeeded` is stored as SUCCEEDED with the same key,
       input hash and effect. If it raises anything but LeaseLost, nothing of it is stored, the last success included.
     - `fail` releases the request and bumps its revision; `require_reconciliation` keeps it blocked.

@@ -62,3 +62,5 @@ async def complete(
 FENCED_WRITES: tuple[FencedWrite, ...] = (checkpoint, retry_later, fail, require_reconciliation, complete)
 WRITES_WITH_A_FACT: tuple[FencedWrite, ...] = (retry_later, fail, require_reconciliation, complete)
 ENDINGS: tuple[FencedWrite, ...] = (fail, require_reconciliation, complete)
+ENDINGS_WITHOUT_TRANSITION: tuple[FencedWrite, ...] = (fail, require_reconciliation)
+WRITES_AS_ACCEPTED: tuple[FencedWrite, ...] = (checkpoint, retry_later, complete)

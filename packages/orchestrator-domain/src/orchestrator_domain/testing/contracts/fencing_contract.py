@@ -12,7 +12,9 @@ from orchestrator_domain.execution.execution import Fence
 from orchestrator_domain.identifiers import ActionKey, FencingToken
 from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedExecution
 from orchestrator_domain.testing.contracts.fenced_writes import (
+    ENDINGS_WITHOUT_TRANSITION,
     FENCED_WRITES,
+    WRITES_AS_ACCEPTED,
     WRITES_WITH_A_FACT,
     FencedWrite,
     checkpoint,
@@ -78,7 +80,7 @@ class FencingContract:
         await giving_back(cases, claimed, claimed.fence, [])
         await self._raises_and_writes_nothing(cases, claimed, claimed.fence, write, LeaseLost)
 
-    @each_write
+    @pytest.mark.parametrize("write", WRITES_AS_ACCEPTED)
     async def test_a_request_that_moved_since_the_acceptance_is_not_written_for(
         self, harness: StoreHarness, write: FencedWrite
     ) -> None:
@@ -86,6 +88,16 @@ class FencingContract:
         claimed = await cases.claimed()
         await harness.move_request(claimed.request.id)
         await self._raises_and_writes_nothing(cases, claimed, claimed.fence, write, RequestMoved)
+
+    @pytest.mark.parametrize("write", ENDINGS_WITHOUT_TRANSITION)
+    async def test_an_execution_whose_request_moved_can_still_be_ended(
+        self, harness: StoreHarness, write: FencedWrite
+    ) -> None:
+        cases = StoredCases(harness=harness)
+        claimed = await cases.claimed()
+        await harness.move_request(claimed.request.id)
+        await write(cases, claimed, claimed.fence, [])
+        assert (await cases.seen_execution(claimed.execution.id)).error_code is not None
 
     @each_write
     @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ class InMemoryExecutionQueue(ExecutionQueue):
 
     async def checkpoint(self, fence: Fence, writes: Sequence[CheckpointWrite]) -> None:
         run = FencedRun(self._store.session(), fence)
+        run.require_accepted()
         run.write(writes)
         run.commit()
 
@@ -60,6 +61,7 @@ class InMemoryExecutionQueue(ExecutionQueue):
         fact: AuditFact,
     ) -> None:
         run = FencedRun(self._store.session(), fence)
+        run.require_accepted()
         run.write(writes)
         run.wait_until(run.now + timedelta(seconds=delay_seconds), error_code=error_code)
         run.append(fact)
@@ -94,6 +96,7 @@ class InMemoryExecutionQueue(ExecutionQueue):
         fact: AuditFact,
     ) -> None:
         run = FencedRun(self._store.session(), fence)
+        run.require_accepted()
         run.write(writes)
         run.require_succeeded(succeeded)
         run.end(ExecutionStatus.SUCCEEDED, result=completion.result)

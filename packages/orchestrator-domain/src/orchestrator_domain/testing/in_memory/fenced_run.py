@@ -25,16 +25,23 @@ class FencedRun:
     """Collect what a run writes; nothing is stored before `commit`."""
 
     def __init__(self, session: Session, fence: Fence) -> None:
-        """Raise LeaseLost unless the fence holds, RequestMoved unless the request is as it was accepted."""
+        """Raise LeaseLost unless the fence holds."""
         self.now = session.clock.now()
         self._session = session
         self._execution = _held_row(session, fence, self.now)
-        self._request = _accepted_row(session, self._execution)
+        self._request = _request_row(session, self._execution)
         self._checkpoints = dict(session.checkpoints.get(fence.execution_id) or {})
 
     @property
     def request(self) -> Request:
         return self._request.request
+
+    def require_accepted(self) -> None:
+        """Raise RequestMoved unless the request is as it was accepted."""
+        if not _as_accepted(self.request, self._execution):
+            raise RequestMoved(
+                "The request isn't as it was when the event was accepted; nothing was written."
+            )
 
     def write(self, writes: Sequence[CheckpointWrite]) -> None:
         """Replace checkpoints; raise CheckpointMoved unless each is as the write expects it."""
@@ -113,10 +120,9 @@ def _held_row(session: Session, fence: Fence, now: datetime) -> ExecutionRow:
     return row
 
 
-def _accepted_row(session: Session, execution: ExecutionRow) -> RequestRow:
+def _request_row(session: Session, execution: ExecutionRow) -> RequestRow:
     row = session.requests.get(execution.execution.request_id)
-    if row is None or not _as_accepted(row.request, execution):
-        raise RequestMoved("The request isn't as it was when the event was accepted; nothing was written.")
+    assert row is not None, "an execution's request is never removed"
     return row
 
 
