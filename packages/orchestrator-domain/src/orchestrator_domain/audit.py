@@ -143,22 +143,34 @@ class ChainBreak:
     reason: str
 
 
-def verify_chain(entries: Iterable[AuditEntry]) -> ChainBreak | None:
-    """Check one request's whole history, in order of `sequence`; return the first break, or None."""
-    head = GENESIS_HEAD
+def verify_chain(entries: Iterable[AuditEntry], *, stored_head: Sha256Hex | None = None) -> ChainBreak | None:
+    """Check one request's whole history, in order of `sequence`; return the first break, or None.
+
+    `stored_head` is the head that the request itself keeps; without it a history cut off at its end looks whole.
+    """
+    head, expected = GENESIS_HEAD, 0
     for expected, entry in enumerate(entries, start=1):
         reason = _broken(entry, expected, head)
         if reason is not None:
             return ChainBreak(sequence=entry.sequence, reason=reason)
         head = entry.head
+    if stored_head is not None and head != stored_head:
+        return ChainBreak(
+            sequence=expected + 1, reason="The history ends before the head that its request keeps."
+        )
     return None
 
 
 def _broken(entry: AuditEntry, expected: int, head: Sha256Hex) -> str | None:
     if entry.sequence != expected:
         return f"The entry numbered {expected} is missing."
-    erased = entry.detail is None or entry.salt is None
-    if not erased and detail_hash(entry.salt or "", entry.detail or {}) != entry.detail_hash:
+    if (entry.detail is None) is not (entry.salt is None):
+        return "Only one of detail and salt is erased; an erasure takes both."
+    if (
+        entry.detail is not None
+        and entry.salt is not None
+        and (detail_hash(entry.salt, entry.detail) != entry.detail_hash)
+    ):
         return "The detail does not match its hash."
     content = content_hash(
         request_id=entry.request_id,

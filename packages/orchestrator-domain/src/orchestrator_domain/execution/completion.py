@@ -118,6 +118,11 @@ def _routed(
 
 def _decided(route: ByDecision, result: DecisionResult) -> _Routed | RunFault:
     match result:
+        case DecisionMade() if result.output not in route.destinations:
+            return RunFault(
+                code="EVALUATION_ERROR",
+                detail={"decision": result.decision, "fault": "OUTPUT_WITHOUT_DESTINATION"},
+            )
         case DecisionMade():
             return _Routed(
                 state=route.destinations[result.output],

@@ -122,7 +122,7 @@ def _action_step(
     contract = run.contracts.get(action.id)
     before = run.checkpoints.get(action.id)
     if contract is None:
-        return _stopped(action, "INTEGRATION_UNAVAILABLE")
+        return _unavailable(action, before)
     inputs = _inputs(action, context)
     if isinstance(inputs, RunFault):
         return StopRun(fault=inputs, action=action.id)
@@ -189,6 +189,14 @@ def _further_attempt(
 def _unsettled(action: ActionDefinition, before: Checkpoint, after: Checkpoint, code: str) -> StopRun:
     fault = RunFault(code=code, detail={"action": action.id})
     return StopRun(fault=fault, action=action.id, before=before, unsettled=after)
+
+
+def _unavailable(action: ActionDefinition, before: Checkpoint | None) -> StopRun:
+    """Stop; an attempt that was under way is settled as far as it can be, so that nothing is left RUNNING."""
+    if before is None or before.status is not CheckpointStatus.RUNNING:
+        return _stopped(action, "INTEGRATION_UNAVAILABLE")
+    known = before.interrupted().failed("INTEGRATION_UNAVAILABLE")
+    return _unsettled(action, before, known, "INTEGRATION_UNAVAILABLE")
 
 
 def _stopped(action: ActionDefinition, code: str) -> StopRun:

@@ -13,6 +13,9 @@ from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonObject, JsonValue
 from orchestrator_domain.flow.definition import Update
 
+_APPEND = "-"
+"""RFC 6901's place after the last element; refused even where it could name a member (flow-language, Updates)."""
+
 
 @frozen(kw_only=True)
 class UpdateFault:
@@ -27,7 +30,7 @@ def updated_data(
 ) -> JsonObject | UpdateFault:
     """Return the data after the updates that apply to the decision's `output`; `data` itself stays as it is.
 
-    Missing object parents are created; an array element must exist already.
+    Missing object parents are created; an array element must exist already; `-` is refused.
     """
     result: JsonValue = data
     for update in updates:
@@ -48,6 +51,8 @@ def _written(parent: JsonValue | Absent, tokens: tuple[str, ...], value: JsonVal
     if not tokens:
         return value
     head, rest = tokens[0], tokens[1:]
+    if head == _APPEND:
+        return ABSENT
     if isinstance(parent, Absent):
         parent = {}
     if isinstance(parent, dict):

@@ -2,8 +2,9 @@
 
 from typing import assert_never
 
-from attrs import frozen
+from attrs import field, frozen
 
+from orchestrator_domain.exact_json.value import InexactJson, JsonObject, JsonValue, check_exact
 from orchestrator_domain.execution.attempt import (
     ActionResult,
     ContractViolated,
@@ -39,20 +40,27 @@ class RetryLater:
 
 @frozen(kw_only=True)
 class GiveUp:
-    """End the run: FAILED if nothing can have been written by any action, else for reconciliation."""
+    """End the run: FAILED if nothing can have been written by any action, else for reconciliation.
+
+    `detail` is for the history; it holds places, never values.
+    """
 
     checkpoint: Checkpoint
     error_code: str
+    detail: JsonObject = field(factory=dict)
 
 
 type Verdict = GoOn | RetryLater | GiveUp
 
 
 def judge(step: StartAction, result: ActionResult, *, fraction: float) -> Verdict:
-    """Judge one attempt; `fraction` in [0, 1) jitters the wait before the next one."""
+    """Judge one attempt; `fraction` in [0, 1) jitters the wait before the next one.
+
+    A success is held to the contract's output schema here, whoever wrote the handler.
+    """
     running = step.start
-    writes = effective_effect(running, step.contract) is not Effect.READ_ONLY
-    match result:
+    writes = running.effect is not Effect.READ_ONLY
+    match _held_to_contract(step, result):
         case Succeeded(result=value, provider_reference=reference):
             return GoOn(checkpoint=running.succeeded(value, reference))
         case ProvenUnsent(error_code=code):
@@ -64,10 +72,30 @@ def judge(step: StartAction, result: ActionResult, *, fraction: float) -> Verdic
             return _again_if_safe(step, waiting, code, fraction, retry_after_seconds=seconds)
         case Refused(error_code=code) | Unavailable(error_code=code):
             return GiveUp(checkpoint=running.failed(code), error_code=code)
-        case UnclearRefusal(error_code=code) | ContractViolated(error_code=code):
-            ended = running.unknown(code) if writes else running.failed(code)
-            return GiveUp(checkpoint=ended, error_code=code)
-    assert_never(result)
+        case UnclearRefusal(error_code=code):
+            return GiveUp(checkpoint=_ended(running, code), error_code=code)
+        case ContractViolated(error_code=code, places=places):
+            pointers: list[JsonValue] = [pointer for pointer, _ in places]
+            return GiveUp(checkpoint=_ended(running, code), error_code=code, detail={"pointers": pointers})
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _held_to_contract(step: StartAction, result: ActionResult) -> ActionResult:
+    if not isinstance(result, Succeeded):
+        return result
+    try:
+        check_exact(result.result)
+    except InexactJson as fault:
+        return ContractViolated(places=((fault.pointer or "", fault.message),))
+    violations = step.contract.output_validator.violations(result.result)
+    if not violations:
+        return result
+    return ContractViolated(places=tuple((violation.pointer, violation.message) for violation in violations))
+
+
+def _ended(running: Checkpoint, code: str) -> Checkpoint:
+    return running.failed(code) if running.effect is Effect.READ_ONLY else running.unknown(code)
 
 
 def _again_if_safe(

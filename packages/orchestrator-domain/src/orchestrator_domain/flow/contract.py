@@ -27,8 +27,8 @@ class Effect(StrEnum):
 class RetryContract:
     """Bound the attempts of one action. All times in seconds.
 
-    The wait before attempt n + 1 is `backoff_seconds * 2 ** (n - 1)`, jittered, at most `backoff_max_seconds`; a
-    provider's Retry-After may lengthen it up to `retry_after_max_seconds`.
+    The wait before attempt n + 1 is `backoff_seconds * 2 ** (n - 1)`, at most `backoff_max_seconds`, and then jittered
+    by ±25 %; a provider's Retry-After may lengthen it up to `retry_after_max_seconds`.
     """
 
     attempts_max: int = 3

@@ -136,8 +136,8 @@ def decide_acceptance(
 
 def _repeated(command: AcceptEventCommand, actor: Actor, earlier: Execution, flow: ReadyFlow) -> Repeated:
     transition = flow.definition.transition(earlier.transition)
-    if transition is not None:
-        _require_role(actor, transition)
+    assert transition is not None, "acceptance took the transition from this very version"
+    _require_role(actor, transition)
     if earlier.payload_hash != command_hash(command):
         raise IdempotencyConflict("This Idempotency-Key was used for another command; use a new key.")
     return Repeated(execution=earlier)

@@ -10,7 +10,14 @@ from typing import assert_never
 from attrs import define, field, frozen
 
 from orchestrator_domain.audit import SYSTEM_SUBJECT, AuditFact, AuditKind
-from orchestrator_domain.errors import FlowInvalid, OrchestratorError, StorageUnavailable
+from orchestrator_domain.errors import (
+    CheckpointMoved,
+    FlowInvalid,
+    LeaseLost,
+    OrchestratorError,
+    RequestMoved,
+    StorageUnavailable,
+)
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.attempt import ActionResult
 from orchestrator_domain.execution.checkpoint import Checkpoint
@@ -76,10 +83,6 @@ class _Progress:
             checkpoints=self.checkpoints,
         )
 
-    def take_unsaved(self) -> list[CheckpointWrite]:
-        writes, self.unsaved = self.unsaved, []
-        return writes
-
 
 @frozen(kw_only=True)
 class ExecutionRunner:
@@ -98,8 +101,8 @@ class ExecutionRunner:
     async def run(self, claimed: ClaimedExecution) -> RunEnded:
         """Carry the execution to its end, to a wait, or to a stop.
 
-        Raises LeaseLost when another worker may have it, and StorageUnavailable when the store doesn't answer; in both
-        cases nothing more was written, and the lease's end brings the execution back.
+        Raises LeaseLost or CheckpointMoved when another worker may have it, and StorageUnavailable when the store
+        doesn't answer; nothing more was written then, and the lease's end brings the execution back.
         """
         ended = await self._ended(claimed)
         self.observer.execution_ended(
@@ -116,7 +119,11 @@ class ExecutionRunner:
             return await self._unreadable(claimed, fault)
         if _moved(claimed):
             return await self._give_up(claimed, RunFault(code="REQUEST_MOVED"))
-        return await self._stepped(self._progress(claimed, flow))
+        progress = self._progress(claimed, flow)
+        try:
+            return await self._stepped(progress)
+        except RequestMoved:
+            return await self._given_up(progress, RunFault(code="REQUEST_MOVED"))
 
     def _progress(self, claimed: ClaimedExecution, flow: ReadyFlow) -> _Progress:
         transition = flow.definition.transition(claimed.execution.transition)
@@ -150,7 +157,8 @@ class ExecutionRunner:
     async def _attempted(self, progress: _Progress, step: StartAction) -> RunEnded | None:
         """Store the start, make the attempt, judge it; None means that the run goes on."""
         started = self._write(step.before, step.start)
-        await self.queue.checkpoint(progress.claimed.fence, [*progress.take_unsaved(), started])
+        await self.queue.checkpoint(progress.claimed.fence, [*progress.unsaved, started])
+        progress.unsaved.clear()
         progress.checkpoints[step.start.action] = step.start
         result = await self.attempt(step.definition, self._action_context(progress, step))
         verdict = judge(step, result, fraction=self.identifiers.fraction())
@@ -166,7 +174,7 @@ class ExecutionRunner:
             case RetryLater():
                 return await self._parked(progress, step, verdict)
             case GiveUp(error_code=code):
-                fault = RunFault(code=code, detail={"action": step.definition.id})
+                fault = RunFault(code=code, detail={"action": step.definition.id, **verdict.detail})
                 return await self._given_up(progress, fault)
         assert_never(verdict)
 
@@ -178,7 +186,7 @@ class ExecutionRunner:
         }
         await self.queue.retry_later(
             progress.claimed.fence,
-            progress.take_unsaved(),
+            progress.unsaved,
             delay_seconds=verdict.delay_seconds,
             error_code=verdict.error_code,
             fact=self._fact(progress.claimed, AuditKind.ACTION_RETRY_SCHEDULED, detail),
@@ -197,29 +205,33 @@ class ExecutionRunner:
         )
         if isinstance(finished, RunFault):
             return await self._given_up(progress, finished)
-        writes = progress.take_unsaved()
-        try:
-            await self.queue.complete(
-                progress.claimed.fence,
-                finished.completion,
-                writes=writes,
-                succeeded=list(progress.checkpoints.values()),
-                fact=self._fact(
-                    progress.claimed,
-                    AuditKind.TRANSITION_COMPLETED,
-                    finished.detail,
-                    to_state=finished.completion.state,
-                ),
-            )
-        except StorageUnavailable:
-            await self._keep_success(progress.claimed, writes)
-            raise
+        completing = self.queue.complete(
+            progress.claimed.fence,
+            finished.completion,
+            writes=progress.unsaved,
+            succeeded=list(progress.checkpoints.values()),
+            fact=self._fact(
+                progress.claimed,
+                AuditKind.TRANSITION_COMPLETED,
+                finished.detail,
+                to_state=finished.completion.state,
+            ),
+        )
+        await self._ended_or_kept(completing, progress.claimed, progress.unsaved)
         return RunEnded(status=ExecutionStatus.SUCCEEDED)
 
-    async def _keep_success(self, claimed: ClaimedExecution, writes: list[CheckpointWrite]) -> None:
-        """Store the last success without the completion that failed, so that its action isn't repeated."""
-        if writes:
-            await self.queue.checkpoint(claimed.fence, writes)
+    async def _ended_or_kept(
+        self, ending: Awaitable[None], claimed: ClaimedExecution, writes: list[CheckpointWrite]
+    ) -> None:
+        """Await an end; if it fails, store its checkpoints alone, so that what is known of an action stays known (A19)."""
+        try:
+            await ending
+        except (LeaseLost, CheckpointMoved, RequestMoved):
+            raise
+        except Exception:
+            if writes:
+                await self.queue.checkpoint(claimed.fence, writes)
+            raise
 
     async def _stopped(self, progress: _Progress, step: StopRun) -> RunEnded:
         if step.unsettled is not None:
@@ -229,7 +241,7 @@ class ExecutionRunner:
 
     async def _given_up(self, progress: _Progress, fault: RunFault) -> RunEnded:
         return await self._end(
-            progress.claimed, fault, progress.take_unsaved(), blocks=may_have_written(progress.checkpoints)
+            progress.claimed, fault, progress.unsaved, blocks=may_have_written(progress.checkpoints)
         )
 
     async def _give_up(self, claimed: ClaimedExecution, fault: RunFault) -> RunEnded:
@@ -243,10 +255,14 @@ class ExecutionRunner:
         detail: JsonObject = {"errorCode": fault.code, **fault.detail}
         if blocks or fault.code == "CHECKPOINT_MISMATCH":
             fact = self._fact(claimed, AuditKind.RECONCILIATION_REQUIRED, detail)
-            await self.queue.require_reconciliation(claimed.fence, writes, error_code=fault.code, fact=fact)
+            blocking = self.queue.require_reconciliation(
+                claimed.fence, writes, error_code=fault.code, fact=fact
+            )
+            await self._ended_or_kept(blocking, claimed, writes)
             return RunEnded(status=ExecutionStatus.RECONCILIATION_REQUIRED, error_code=fault.code)
         fact = self._fact(claimed, AuditKind.EXECUTION_FAILED, detail)
-        await self.queue.fail(claimed.fence, writes, error_code=fault.code, fact=fact)
+        failing = self.queue.fail(claimed.fence, writes, error_code=fault.code, fact=fact)
+        await self._ended_or_kept(failing, claimed, writes)
         return RunEnded(status=ExecutionStatus.FAILED, error_code=fault.code)
 
     async def _unreadable(self, claimed: ClaimedExecution, fault: OrchestratorError) -> RunEnded:
