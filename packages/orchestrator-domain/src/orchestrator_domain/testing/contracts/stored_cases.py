@@ -6,7 +6,14 @@ from orchestrator_domain.actor import Actor
 from orchestrator_domain.audit import AuditFact, AuditKind
 from orchestrator_domain.execution.execution import Execution
 from orchestrator_domain.flow.lifecycle import StoredFlow
-from orchestrator_domain.identifiers import ExecutionId, IdempotencyKey, LeaseOwner, RequestId, Sha256Hex
+from orchestrator_domain.identifiers import (
+    ExecutionId,
+    FlowId,
+    IdempotencyKey,
+    LeaseOwner,
+    RequestId,
+    Sha256Hex,
+)
 from orchestrator_domain.ports.execution_queue import ClaimedExecution
 from orchestrator_domain.ports.identifiers import Identifiers
 from orchestrator_domain.ports.request_store import CreationRecord, VisibleRequest
@@ -67,6 +74,25 @@ class StoredCases:
         async def story(transaction: Transaction) -> Request:
             await transaction.requests.reserve_creation(creation_of(request))
             return await transaction.requests.add(request, self.fact(request, AuditKind.REQUEST_CREATED))
+
+        return await self.harness.unit_of_work().run(story)
+
+    async def reserved(self, request: Request, *, key: str) -> CreationRecord | None:
+        """Reserve the key and add the request, or return the record of the key's earlier request."""
+        return await self.recorded(request, creation_of(request, key=key))
+
+    async def recorded(self, request: Request, record: CreationRecord) -> CreationRecord | None:
+        async def story(transaction: Transaction) -> CreationRecord | None:
+            earlier = await transaction.requests.reserve_creation(record)
+            if earlier is None:
+                await transaction.requests.add(request, self.fact(request, AuditKind.REQUEST_CREATED))
+            return earlier
+
+        return await self.harness.unit_of_work().run(story)
+
+    async def stored_flow(self, flow_id: FlowId) -> StoredFlow | None:
+        async def story(transaction: Transaction) -> StoredFlow | None:
+            return await transaction.flows.find(flow_id)
 
         return await self.harness.unit_of_work().run(story)
 
