@@ -218,21 +218,25 @@ _TESTS: dict[Comparator, Callable[[Any, Any], bool]] = {
 def _comparison(comparison: Comparison) -> CompiledCondition:
     match comparison.left, comparison.right:
         case PathOperand() as path, LiteralOperand(value=literal):
-            test = _TESTS[comparison.operator]
-            return _against_literal(path, literal, test, lambda value: compare(comparison, value, literal))
+            bounds, test = _bounds_of(comparison.operator, literal), _TESTS[comparison.operator]
+            return _against_literal(path, bounds, test, lambda value: compare(comparison, value, literal))
         case LiteralOperand(value=literal), PathOperand() as path:
-            test = _TESTS[_MIRRORED[comparison.operator]]
-            return _against_literal(path, literal, test, lambda value: compare(comparison, literal, value))
+            mirrored = _MIRRORED[comparison.operator]
+            bounds, test = _bounds_of(mirrored, literal), _TESTS[mirrored]
+            return _against_literal(path, bounds, test, lambda value: compare(comparison, literal, value))
         case left, right:
             read_left, read_right = _reader(left), _reader(right)
             return lambda context: compare(comparison, read_left(context), read_right(context))
 
 
 def _against_literal(
-    path: PathOperand, literal: JsonValue, test: Callable[[Any, Any], bool], judge: Callable[[Any], bool]
+    path: PathOperand,
+    bounds: dict[type, Any],
+    test: Callable[[Any, Any], bool],
+    judge: Callable[[Any], bool],
 ) -> CompiledCondition:
-    """Test the value at the path by its exact type; a type the literal isn't of is left to `judge`."""
-    bound_for = _bounds(literal).get
+    """Test the value at the path against the bound of its exact type; a type without a bound is left to `judge`."""
+    bound_for = bounds.get
     read = _reader(path)
     if len(path.pointer.tokens) != 3:
 
@@ -254,6 +258,14 @@ def _against_literal(
         return judge(value) if bound is None else test(value, bound)
 
     return holds_three_deep
+
+
+def _bounds_of(comparator: Comparator, literal: JsonValue) -> dict[type, Any]:
+    """Return the literal for each type that this operator may compare with it."""
+    bounds = _bounds(literal)
+    # Python would order strings and booleans too.
+    ordering = comparator not in {Comparator.EQ, Comparator.NEQ}
+    return {} if ordering and int not in bounds else bounds
 
 
 def _bounds(literal: JsonValue) -> dict[type, Any]:

@@ -1,0 +1,349 @@
+"""Compiled conditions and decisions, held against the naive walk over every kind."""
+
+from decimal import Decimal
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator_domain.decision.compiled import (
+    compile_condition,
+    compile_decision,
+    evaluate_condition,
+    resolve_operand,
+)
+from orchestrator_domain.decision.condition import (
+    Comparator,
+    Comparison,
+    Condition,
+    Conjunction,
+    Disjunction,
+    Existence,
+    LiteralOperand,
+    Membership,
+    Negation,
+    Operand,
+    PathOperand,
+)
+from orchestrator_domain.decision.context import EvaluationContext
+from orchestrator_domain.decision.definition import DecisionDefinition, HitPolicy, Rule
+from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
+from orchestrator_domain.decision.outcome import (
+    DecisionAmbiguous,
+    DecisionFailed,
+    DecisionMade,
+    EvaluationFault,
+    FaultKind,
+)
+from orchestrator_domain.exact_json.pointer import Pointer
+from orchestrator_domain.exact_json.value import ABSENT, JsonValue, Kind
+from orchestrator_domain.identifiers import DecisionKey, RuleKey
+from orchestrator_domain.testing.naive_decisions import Unanswerable, decide, holds
+
+SCORE = "/results/consulta/score"
+VALUES: list[JsonValue] = [
+    None,
+    False,
+    True,
+    0,
+    1,
+    -1,
+    70,
+    2**53 + 1,
+    Decimal("1.0"),
+    Decimal("1e0"),
+    Decimal("0.3"),
+    Decimal("1e-30"),
+    "",
+    "1",
+    "é",
+    "e\u0301",
+    [],
+    [1, Decimal("1.0"), 2],
+    [True, False],
+    [True, 1],
+    [None],
+    ["1", "é"],
+    [[1]],
+    {},
+    {"score": 1},
+]
+
+
+def path(text: str) -> PathOperand:
+    return PathOperand(pointer=Pointer.parse(text))
+
+
+YES, NO = LiteralOperand(value=True), LiteralOperand(value=False)
+
+
+def literal(value: JsonValue) -> LiteralOperand:
+    return LiteralOperand(value=value)
+
+
+def compare(operator: str, left: Operand, right: Operand) -> Comparison:
+    return Comparison(operator=Comparator(operator), left=left, right=right)
+
+
+def above(bound: JsonValue) -> Comparison:
+    return compare("GT", path(SCORE), literal(bound))
+
+
+def scored(value: JsonValue) -> EvaluationContext:
+    return {"results": {"consulta": {"score": value}}}
+
+
+def naive(condition: Condition, context: EvaluationContext) -> bool | EvaluationFault:
+    try:
+        return holds(condition, context)
+    except Unanswerable as unanswerable:
+        return unanswerable.fault
+
+
+def compiled(condition: Condition, context: EvaluationContext) -> bool | EvaluationFault:
+    return evaluate_condition(compile_condition(condition), context)
+
+
+SCORING = DecisionDefinition(
+    id=DecisionKey("RUTA"),
+    rules=(
+        Rule(id=RuleKey("alto"), when=above(70), output="N"),
+        Rule(
+            id=RuleKey("medio"),
+            when=Conjunction(operands=(above(60), compare("LTE", path(SCORE), literal(70)))),
+            output="M",
+        ),
+    ),
+    default_output="MANUAL",
+)
+
+
+@pytest.mark.parametrize("operator", [*Comparator, "IN"])
+def test_every_pair_of_kinds_is_answered_as_the_naive_walk_does(operator: str) -> None:
+    for left, right in product([*VALUES, ABSENT], repeat=2):
+        context: EvaluationContext = {"request": {"data": {}}}
+        for name, value in (("a", left), ("b", right)):
+            if value is not ABSENT:
+                context[name] = {"x": {"y": value}}
+        sides: list[list[Operand]] = [[path("/a/x/y")], [path("/b/x/y")]]
+        for side, value in zip(sides, (left, right), strict=True):
+            if value is not ABSENT:
+                side.append(literal(value))
+        for one, other in product(*sides):
+            condition: Condition
+            if operator == "IN":
+                condition = Membership(left=one, right=other)
+            else:
+                condition = compare(operator, one, other)
+            assert compiled(condition, context) == naive(condition, context), (left, right)
+
+
+@pytest.mark.parametrize(
+    ("condition", "answer"),
+    [
+        (compare("EQ", literal(1), literal(Decimal("1.0"))), True),
+        (compare("EQ", literal(2**53), literal(2**53 + 1)), False),
+        (compare("GT", literal(Decimal("1e-30")), literal(0)), True),
+        (compare("EQ", literal("é"), literal("e\u0301")), False),
+        (compare("EQ", literal(None), literal(None)), True),
+        (compare("NEQ", literal(None), literal(0)), True),
+        (compare("EQ", literal(None), literal([])), False),
+        (Membership(left=literal(1), right=literal([2, Decimal("1.00")])), True),
+        (Membership(left=literal("a"), right=literal([])), False),
+        (Membership(left=NO, right=literal([True])), False),
+    ],
+)
+def test_operators_mean_what_the_table_says(condition: Condition, answer: bool) -> None:  # noqa: FBT001
+    assert compiled(condition, {}) is answer
+
+
+@pytest.mark.parametrize(
+    ("condition", "fault"),
+    [
+        (compare("EQ", YES, literal(1)), FaultKind.INCOMPATIBLE),
+        (compare("EQ", literal({}), literal({})), FaultKind.NOT_A_SCALAR),
+        (compare("GT", literal("71"), literal(70)), FaultKind.NOT_A_NUMBER),
+        (compare("LTE", YES, literal(1)), FaultKind.NOT_A_NUMBER),
+        (Membership(left=YES, right=literal([1])), FaultKind.INCOMPATIBLE),
+        (Membership(left=literal(None), right=literal([])), FaultKind.INCOMPATIBLE),
+        (Membership(left=literal(1), right=literal([1, True])), FaultKind.NOT_HOMOGENEOUS),
+        (Membership(left=literal(1), right=literal([1, None])), FaultKind.NOT_HOMOGENEOUS),
+        (Membership(left=literal(1), right=literal("1")), FaultKind.NOT_A_LIST),
+        (Membership(left=literal([]), right=literal([])), FaultKind.NOT_A_SCALAR),
+    ],
+)
+def test_kinds_that_do_not_fit_are_faults(condition: Condition, fault: FaultKind) -> None:
+    answer = compiled(condition, {})
+
+    assert isinstance(answer, EvaluationFault)
+    assert answer.fault is fault
+
+
+def test_a_fault_names_the_path_at_fault_and_the_kinds_but_no_value() -> None:
+    condition = compare("LT", literal(3), path("/event/data/0/monto"))
+
+    answer = compiled(condition, {"event": {"data": [{"monto": "secreto"}]}})
+
+    assert answer == EvaluationFault(
+        fault=FaultKind.NOT_A_NUMBER, pointer="/event/data/0/monto", kinds=(Kind.NUMBER, Kind.STRING)
+    )
+
+
+@pytest.mark.parametrize(
+    "context", [{}, {"results": None}, {"results": {"consulta": 3}}, scored({})["results"]]
+)
+def test_an_absent_path_is_a_fault_except_to_exists(context: EvaluationContext) -> None:
+    assert compiled(above(1), context) == EvaluationFault(fault=FaultKind.ABSENT, pointer=SCORE)
+    assert compiled(Existence(pointer=Pointer.parse(SCORE)), context) is False
+
+
+def test_exists_finds_null_and_array_elements_but_nothing_below_a_scalar() -> None:
+    context: EvaluationContext = {"a": None, "b": [0], "c": "texto"}
+
+    found = [
+        compiled(Existence(pointer=Pointer.parse(text)), context)
+        for text in ("/a", "/b/0", "/b/1", "/b/-", "/c/0")
+    ]
+
+    assert found == [True, True, False, False, False]
+
+
+def test_what_is_not_reached_can_not_fail() -> None:
+    unanswerable = compare("EQ", path("/nowhere"), literal(1))
+    yes, no = compare("EQ", literal(1), literal(1)), compare("EQ", literal(1), literal(2))
+
+    for more in ((), (yes,)):
+        assert compiled(Conjunction(operands=(no, unanswerable, *more)), {}) is False
+        assert compiled(Disjunction(operands=(yes, unanswerable, *more)), {}) is True
+        assert isinstance(compiled(Conjunction(operands=(yes, unanswerable, *more)), {}), EvaluationFault)
+        assert isinstance(compiled(Disjunction(operands=(no, unanswerable, *more)), {}), EvaluationFault)
+    assert isinstance(compiled(Negation(operand=unanswerable), {}), EvaluationFault)
+
+
+def test_the_scoring_example_routes_as_the_specification_says() -> None:
+    evaluator = CompiledDecisionEvaluator()
+    scores: list[JsonValue] = [71, 70, 61, 60, Decimal("70.0000001"), Decimal("60.0000001")]
+
+    results = [evaluator.evaluate(SCORING, scored(score)) for score in scores]
+
+    assert [result.output for result in results if isinstance(result, DecisionMade)] == [
+        "N",
+        "M",
+        "M",
+        "MANUAL",
+        "N",
+        "M",
+    ]
+
+
+@pytest.mark.parametrize("score", ["71", None, True, [], {}])
+def test_a_score_that_is_no_number_never_takes_the_default(score: JsonValue) -> None:
+    result = compile_decision(SCORING)(scored(score))
+
+    assert isinstance(result, DecisionFailed)
+    assert (result.rule, result.fault.fault) == ("alto", FaultKind.NOT_A_NUMBER)
+
+
+def with_rules(policy: HitPolicy, *conditions: Condition) -> DecisionDefinition:
+    return DecisionDefinition(
+        id=DecisionKey("D"),
+        hit_policy=policy,
+        rules=tuple(
+            Rule(id=RuleKey(f"r{number}"), when=condition, output="SAME")
+            for number, condition in enumerate(conditions)
+        ),
+        default_output="DEFAULT",
+    )
+
+
+def test_two_matches_of_unique_are_ambiguous_even_when_their_outputs_agree() -> None:
+    decision = with_rules(HitPolicy.UNIQUE, above(1), above(100), above(2))
+
+    assert compile_decision(decision)(scored(50)) == DecisionAmbiguous(
+        decision=DecisionKey("D"), matched_rules=(RuleKey("r0"), RuleKey("r2"))
+    )
+
+
+def test_an_error_in_any_rule_of_unique_counts_before_ambiguity() -> None:
+    decision = with_rules(HitPolicy.UNIQUE, above(1), above(2), compare("GT", path("/x"), literal(1)))
+
+    result = compile_decision(decision)(scored(50))
+
+    assert isinstance(result, DecisionFailed)
+    assert result.rule == "r2"
+
+
+def test_first_stops_at_its_first_match_and_fails_only_before_it() -> None:
+    broken = compare("GT", path("/x"), literal(1))
+
+    reached = compile_decision(with_rules(HitPolicy.FIRST, above(99), above(1), broken))(scored(50))
+    failed = compile_decision(with_rules(HitPolicy.FIRST, above(99), broken, above(1)))(scored(50))
+
+    assert isinstance(reached, DecisionMade)
+    assert (reached.matched_rules, reached.by_default, reached.hit_policy) == (
+        ("r1",),
+        False,
+        HitPolicy.FIRST,
+    )
+    assert isinstance(failed, DecisionFailed)
+    assert failed.rule == "r1"
+
+
+def test_an_operand_is_its_literal_or_what_is_at_its_path() -> None:
+    assert resolve_operand(literal([1]), {}) == [1]
+    assert resolve_operand(path(SCORE), scored(Decimal("1.5"))) == Decimal("1.5")
+    assert resolve_operand(path(SCORE), {}) is ABSENT
+
+
+def test_the_evaluator_forgets_the_oldest_definition_and_still_answers_for_it() -> None:
+    evaluator = CompiledDecisionEvaluator(kept_max=2)
+    decisions = [with_rules(HitPolicy.UNIQUE, above(bound)) for bound in (10, 20, 30)]
+
+    outputs = [evaluator.evaluate(decision, scored(15)) for decision in (*decisions, *decisions)]
+
+    assert [result.output for result in outputs if isinstance(result, DecisionMade)] == [
+        "SAME",
+        "DEFAULT",
+        "DEFAULT",
+    ] * 2
+
+
+# The law: compiled and naive agree, whatever the tree and whatever the context.
+
+_tokens = st.sampled_from(["a", "b", "0", "1"])
+_scalars: st.SearchStrategy[JsonValue] = st.sampled_from(
+    [value for value in VALUES if not isinstance(value, list)]
+)
+_values: st.SearchStrategy[JsonValue] = st.recursive(
+    _scalars | st.sampled_from(VALUES),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_tokens, inner, max_size=3),
+    max_leaves=8,
+)
+_contexts = st.dictionaries(_tokens, _values, max_size=4)
+_pointers = st.lists(_tokens, max_size=4).map(lambda tokens: Pointer(tokens=tuple(tokens)))
+_operands: st.SearchStrategy[Operand] = st.builds(PathOperand, pointer=_pointers) | st.builds(
+    LiteralOperand, value=_values
+)
+_leaves: st.SearchStrategy[Condition] = st.one_of(
+    st.builds(Comparison, operator=st.sampled_from(Comparator), left=_operands, right=_operands),
+    st.builds(Membership, left=_operands, right=_operands),
+    st.builds(Existence, pointer=_pointers),
+)
+_conditions: st.SearchStrategy[Condition] = st.recursive(
+    _leaves,
+    lambda inner: st.one_of(
+        st.builds(Conjunction, operands=st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(Disjunction, operands=st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(Negation, operand=inner),
+    ),
+    max_leaves=8,
+)
+_decisions = st.builds(with_rules, st.sampled_from(HitPolicy), _conditions, _conditions, _conditions)
+
+
+@given(_decisions, _contexts)
+def test_compiled_decisions_agree_with_the_naive_walk(
+    decision: DecisionDefinition, context: EvaluationContext
+) -> None:
+    assert compile_decision(decision)(context) == decide(decision, context)
