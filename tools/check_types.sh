@@ -7,10 +7,11 @@ status=0
 
 "$mypy" apps/*/src packages/*/src tests || status=1
 
-# Each package's tests are checked on their own: two packages may have a test module, or a conftest, of one name.
+# Each package's tests are checked on their own, as modules below their folder: two packages may have a test module of
+# one name, and one package a conftest in several rooms.
 for tests in apps/*/tests packages/*/tests; do
     if [ -n "$(find "$tests" -name '*.py' -print -quit 2>/dev/null)" ]; then
-        "$mypy" "$tests" || status=1
+        MYPYPATH=$tests "$mypy" "$tests" || status=1
     fi
 done
 
