@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from attrs import frozen
+from psycopg import AsyncCursor
+from psycopg.rows import DictRow
 from sqlalchemy import bindparam, select
 
 from orchestrator_domain.audit import AuditEntry, AuditFact
@@ -22,31 +25,40 @@ _READ = compiled(
 )
 
 
+@frozen(kw_only=True)
+class RequestMove:
+    """How a locked request moves on: without a step of the revision only its history grows."""
+
+    from_revision: Revision
+    revision_step: int = 0
+    to_state: StateKey | None = None
+    data: JsonObject | None = None
+
+
 async def advance_request(
-    connection: StoreConnection,
-    request_id: RequestId,
-    fact: AuditFact,
-    *,
-    from_revision: Revision,
-    revision_step: int = 0,
-    to_state: StateKey | None = None,
-    data: JsonObject | None = None,
+    connection: StoreConnection, request_id: RequestId, fact: AuditFact, move: RequestMove
 ) -> datetime | None:
     """Move a locked request on and append the fact that says so; return when it was last updated.
 
-    None means that the request isn't at `from_revision` any more, and that nothing was written. Without a step of the
-    revision only the history grows.
+    None means that the request isn't at `from_revision` any more, and that nothing was written.
     """
+    row = await (await send_advance(connection, request_id, fact, move)).fetchone()
+    return None if row is None else row["updated_at"].astimezone(UTC)
+
+
+async def send_advance(
+    connection: StoreConnection, request_id: RequestId, fact: AuditFact, move: RequestMove
+) -> AsyncCursor[DictRow]:
+    """Do as `advance_request` without waiting for the answer where the connection is in a pipeline."""
     values = {
         "request_id": request_id,
-        "from_revision": from_revision,
-        "revision_step": revision_step,
-        "to_state": to_state,
-        "data": jsonb_or_null(data),
+        "from_revision": move.from_revision,
+        "revision_step": move.revision_step,
+        "to_state": move.to_state,
+        "data": jsonb_or_null(move.data),
         **_fact_values(request_id, fact),
     }
-    row = await (await connection.execute(_ADVANCE, values)).fetchone()
-    return None if row is None else row["updated_at"].astimezone(UTC)
+    return await connection.execute(_ADVANCE, values)
 
 
 async def read_history(connection: StoreConnection, request_id: RequestId) -> Sequence[AuditEntry]:

@@ -14,7 +14,7 @@ from orchestrator_domain.ports.request_store import CreationRecord, RequestStore
 from orchestrator_domain.request.request import Request
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.fault_translation import TransientFault
-from orchestrator_postgres.history import advance_request
+from orchestrator_postgres.history import RequestMove, advance_request
 from orchestrator_postgres.row_mapping import Row, execution_of, request_of
 from orchestrator_postgres.statements import compiled, sql_file
 from orchestrator_postgres.stored_json import jsonb
@@ -106,7 +106,9 @@ class PostgresRequestStore(RequestStore):
 
     async def add(self, request: Request, fact: AuditFact) -> Request:
         row = await self._one(_ADD_REQUEST, **_request_values(request))
-        updated_at = await advance_request(self._connection, request.id, fact, from_revision=request.revision)
+        updated_at = await advance_request(
+            self._connection, request.id, fact, RequestMove(from_revision=request.revision)
+        )
         if row is None or updated_at is None:
             raise TransientFault(None)
         return evolve(request, created_at=row["created_at"], updated_at=updated_at)
@@ -131,8 +133,7 @@ class PostgresRequestStore(RequestStore):
             self._connection,
             request.id,
             fact,
-            from_revision=Revision(request.revision - 1),
-            revision_step=1,
+            RequestMove(from_revision=Revision(request.revision - 1), revision_step=1),
         )
         if row is None or advanced is None:
             # Whoever locked the request can't see this; told again, the story reads what has moved.

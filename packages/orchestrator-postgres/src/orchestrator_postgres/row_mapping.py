@@ -14,7 +14,7 @@ from orchestrator_domain.execution.execution import Execution, ExecutionStatus
 from orchestrator_domain.flow.contract import Effect
 from orchestrator_domain.flow.lifecycle import FlowStatus, PinnedContract, RequestType, StoredFlow
 from orchestrator_domain.request.request import FlowReference, Request
-from orchestrator_postgres.stored_json import as_object
+from orchestrator_postgres.stored_json import as_object, as_object_or_null
 
 type Row = Mapping[str, Any]
 
@@ -112,7 +112,7 @@ def execution_of(row: Row) -> Execution:
             attempts=row["attempts"],
             fencing_token=row["fencing_token"],
             correlation_id=row["correlation_id"],
-            result=row["result"],
+            result=as_object_or_null(row["result"]),
             error_code=row["error_code"],
             next_attempt_at=_utc(row["next_attempt_at"]),
             created_at=_utc(row["created_at"]),
@@ -130,7 +130,7 @@ def checkpoint_of(row: Row) -> Checkpoint:
             input_hash=row["input_hash"],
             effect=Effect(row["effect"]),
             uncertain=row["uncertain"],
-            result=row["result"],
+            result=as_object_or_null(row["result"]),
             provider_reference=row["provider_reference"],
             error_code=row["error_code"],
             started_at=_utc(row["started_at"]),
@@ -151,7 +151,7 @@ def audit_entry_of(row: Row) -> AuditEntry:
             execution_id=row["execution_id"],
             from_state=row["from_state"],
             to_state=row["to_state"],
-            detail=row["detail"],
+            detail=as_object_or_null(row["detail"]),
             salt=row["salt"],
             detail_hash=row["detail_hash"],
             head=row["head"],

@@ -1,5 +1,6 @@
 """Read jsonb exactly, even where it grew a little beyond the limits of what comes in."""
 
+from enum import Enum
 from typing import cast
 
 from psycopg.types.json import Jsonb
@@ -12,12 +13,25 @@ from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 _STORED_LIMITS = JsonLimits(depth_max=200)
 
 
-def load_stored(text: bytes | str) -> JsonValue:
+class Unreadable(Enum):
+    """Stands for a stored document beyond every limit, so that its row fails alone and not those fetched with it."""
+
+    UNREADABLE = "UNREADABLE"
+
+
+def load_stored(text: bytes | str) -> JsonValue | Unreadable:
     """Return the exact value of a jsonb text."""
     try:
         return parse_json(text)
     except MalformedJson:
+        return _beyond_the_limits_of_input(text)
+
+
+def _beyond_the_limits_of_input(text: bytes | str) -> JsonValue | Unreadable:
+    try:
         return parse_json(text, limits=_STORED_LIMITS)
+    except MalformedJson:
+        return Unreadable.UNREADABLE
 
 
 def jsonb(value: JsonValue) -> Jsonb:
@@ -28,6 +42,10 @@ def jsonb(value: JsonValue) -> Jsonb:
 def jsonb_or_null(value: JsonValue) -> Jsonb | None:
     """Mark a value as a jsonb parameter, None as SQL's NULL."""
     return None if value is None else Jsonb(value)
+
+
+def as_object_or_null(value: object) -> JsonObject | None:
+    return None if value is None else as_object(value)
 
 
 def as_object(value: object) -> JsonObject:

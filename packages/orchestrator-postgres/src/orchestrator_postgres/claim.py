@@ -1,0 +1,105 @@
+"""One claim: mark what is due, then read what its runs need, in one transaction."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from attrs import frozen
+
+from orchestrator_domain.execution.execution import Fence
+from orchestrator_domain.identifiers import FencingToken, FlowId, LeaseOwner, StateKey
+from orchestrator_domain.ports.execution_queue import ClaimedExecution
+from orchestrator_postgres.engine import StoreConnection
+from orchestrator_postgres.row_mapping import (
+    Row,
+    UnreadableRow,
+    checkpoint_of,
+    execution_of,
+    request_of,
+)
+from orchestrator_postgres.statements import sql_file
+
+_MARK = sql_file("claim_mark")
+_READ = sql_file("claim_read")
+_READ_CHECKPOINTS = sql_file("read_checkpoints")
+
+
+@frozen(kw_only=True)
+class UnreadableClaim:
+    """A claimed execution whose rows this version of the code can't read."""
+
+    fence: Fence
+    flow_id: FlowId
+    from_state: StateKey
+    claims_without_progress: int
+
+
+@frozen(kw_only=True)
+class Claims:
+    """What one claim took: executions to run, and those that can't be read."""
+
+    executions: Sequence[ClaimedExecution]
+    unreadable: Sequence[UnreadableClaim]
+
+
+async def claim_due(
+    connection: StoreConnection, *, owner: LeaseOwner, limit: int, lease_seconds: float
+) -> Claims:
+    """Claim at most `limit` due executions, committed on return."""
+    async with connection.pipeline(), connection.transaction():
+        values = {"owner": owner, "claims_max": limit, "lease_seconds": lease_seconds}
+        marked = await (await connection.execute(_MARK, values)).fetchall()
+        ids = [row["id"] for row in marked]
+        if not ids:
+            return Claims(executions=(), unreadable=())
+        read = await connection.execute(_READ, {"ids": ids})
+        read_checkpoints = await connection.execute(_READ_CHECKPOINTS, {"ids": ids})
+        rows, checkpoint_rows = await read.fetchall(), await read_checkpoints.fetchall()
+    return _claims(rows, _by_execution(checkpoint_rows))
+
+
+def _by_execution(rows: Sequence[Row]) -> Mapping[UUID, Sequence[Row]]:
+    grouped: dict[UUID, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row["execution_id"]].append(row)
+    return grouped
+
+
+def _claims(rows: Sequence[Row], checkpoints: Mapping[UUID, Sequence[Row]]) -> Claims:
+    executions: list[ClaimedExecution] = []
+    unreadable: list[UnreadableClaim] = []
+    for row in rows:
+        try:
+            executions.append(_claimed(row, checkpoints.get(row["id"], ())))
+        except UnreadableRow:
+            unreadable.append(_unreadable(row))
+    return Claims(executions=executions, unreadable=unreadable)
+
+
+def _claimed(row: Row, checkpoints: Sequence[Row]) -> ClaimedExecution:
+    return ClaimedExecution(
+        fence=_fence_of(row),
+        execution=execution_of(row),
+        request=request_of(row),
+        checkpoints=tuple(checkpoint_of(checkpoint) for checkpoint in checkpoints),
+        claims_without_progress=row["claims_without_progress"],
+    )
+
+
+def _unreadable(row: Row) -> UnreadableClaim:
+    return UnreadableClaim(
+        fence=_fence_of(row),
+        flow_id=row["flow_id"],
+        from_state=row["from_state"],
+        claims_without_progress=row["claims_without_progress"],
+    )
+
+
+def _fence_of(row: Mapping[str, Any]) -> Fence:
+    return Fence(
+        execution_id=row["id"],
+        request_id=row["request_id"],
+        owner=LeaseOwner(row["lease_owner"]),
+        token=FencingToken(row["fencing_token"]),
+    )

@@ -1,0 +1,175 @@
+"""The durable queue: the execution table, under leases."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Self
+
+from orchestrator_domain.audit import SYSTEM_SUBJECT, AuditFact, AuditKind
+from orchestrator_domain.errors import OrchestratorError
+from orchestrator_domain.execution.checkpoint import Checkpoint
+from orchestrator_domain.execution.completion import Completion
+from orchestrator_domain.execution.execution import ExecutionStatus, Fence
+from orchestrator_domain.identifiers import AuditEntryId, DocumentReferenceId, ExecutionId, LeaseOwner
+from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedExecution, ExecutionQueue
+from orchestrator_domain.ports.identifiers import Identifiers
+from orchestrator_postgres.bounded_retry import retried
+from orchestrator_postgres.claim import Claims, UnreadableClaim, claim_due
+from orchestrator_postgres.engine import ConnectionSettings
+from orchestrator_postgres.fenced_write import (
+    Ending,
+    FencedWrite,
+    LinkedDocument,
+    Transitioned,
+    carry_out,
+    was_carried_out,
+)
+from orchestrator_postgres.kept_connections import KeptConnections
+from orchestrator_postgres.lease_renewal import LeaseRenewal
+
+UNREADABLE_CLAIMS_MAX = 20
+UNREADABLE_CODE = "EXECUTION_UNREADABLE"
+
+
+def _ignored(_: ExecutionId) -> None:
+    pass
+
+
+class PostgresExecutionQueue(ExecutionQueue):
+    """Hand out executions and take back what their runs found.
+
+    Claims and writes share `connections_max` connections that are kept open; renewals have one of their own. An
+    execution that can't be read is told to `unreadable` and left to its lease; after 20 such claims in a row it is
+    parked as RECONCILIATION_REQUIRED. To be closed on the event loop that uses it.
+    """
+
+    def __init__(
+        self,
+        settings: ConnectionSettings,
+        identifiers: Identifiers,
+        *,
+        connections_max: int = 4,
+        unreadable: Callable[[ExecutionId], None] = _ignored,
+    ) -> None:
+        self._connections = KeptConnections(settings, connections_max=connections_max)
+        self._renewal = LeaseRenewal(settings)
+        self._identifiers = identifiers
+        self._told_unreadable = unreadable
+
+    @property
+    def renewal(self) -> LeaseRenewal:
+        """Return the renewal alone, for a thread that renews whatever the event loop does."""
+        return self._renewal
+
+    async def close(self) -> None:
+        self._renewal.close()
+        await self._connections.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def claim(
+        self, *, owner: LeaseOwner, limit: int, lease_seconds: float
+    ) -> Sequence[ClaimedExecution]:
+        async def attempt(_: int) -> Claims:
+            async with self._connections.lend() as connection:
+                return await claim_due(connection, owner=owner, limit=limit, lease_seconds=lease_seconds)
+
+        claims = await retried(attempt)
+        for claim in claims.unreadable:
+            await self._refuse_unreadable(claim)
+        return claims.executions
+
+    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> frozenset[ExecutionId]:
+        return await self._renewal.renew(fences=fences, lease_seconds=lease_seconds)
+
+    async def checkpoint(self, fence: Fence, writes: Sequence[CheckpointWrite]) -> None:
+        await self._carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes)))
+
+    async def retry_later(
+        self,
+        fence: Fence,
+        writes: Sequence[CheckpointWrite],
+        *,
+        delay_seconds: float,
+        error_code: str,
+        fact: AuditFact,
+    ) -> None:
+        ending = Ending(
+            status=ExecutionStatus.RETRY_WAIT, fact=fact, error_code=error_code, delay_seconds=delay_seconds
+        )
+        await self._carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes), ending=ending))
+
+    async def fail(
+        self, fence: Fence, writes: Sequence[CheckpointWrite], *, error_code: str, fact: AuditFact
+    ) -> None:
+        ending = Ending(status=ExecutionStatus.FAILED, fact=fact, error_code=error_code)
+        await self._carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes), ending=ending))
+
+    async def require_reconciliation(
+        self, fence: Fence, writes: Sequence[CheckpointWrite], *, error_code: str, fact: AuditFact
+    ) -> None:
+        ending = Ending(status=ExecutionStatus.RECONCILIATION_REQUIRED, fact=fact, error_code=error_code)
+        await self._carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes), ending=ending))
+
+    async def complete(
+        self,
+        fence: Fence,
+        completion: Completion,
+        *,
+        writes: Sequence[CheckpointWrite],
+        succeeded: Sequence[Checkpoint],
+        fact: AuditFact,
+    ) -> None:
+        ending = Ending(
+            status=ExecutionStatus.SUCCEEDED,
+            fact=fact,
+            result=completion.result,
+            transitioned=Transitioned(
+                state=completion.state,
+                data=completion.data,
+                documents=self._with_ids(completion),
+                succeeded=tuple(succeeded),
+            ),
+        )
+        await self._carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes), ending=ending))
+
+    async def _carry_out(self, write: FencedWrite) -> None:
+        async def attempt(number: int) -> None:
+            async with self._connections.lend() as connection:
+                # The answer to the COMMIT before may have been lost, so the row is asked first.
+                if number == 1 or not await was_carried_out(connection, write):
+                    await carry_out(connection, write)
+
+        await retried(attempt)
+
+    def _with_ids(self, completion: Completion) -> tuple[LinkedDocument, ...]:
+        return tuple(
+            LinkedDocument(id=DocumentReferenceId(self._identifiers.uuid()), link=link)
+            for link in completion.documents
+        )
+
+    async def _refuse_unreadable(self, claim: UnreadableClaim) -> None:
+        self._told_unreadable(claim.fence.execution_id)
+        if claim.claims_without_progress < UNREADABLE_CLAIMS_MAX:
+            return
+        try:
+            await self.require_reconciliation(
+                claim.fence, (), error_code=UNREADABLE_CODE, fact=self._unreadable_fact(claim)
+            )
+        except OrchestratorError:
+            # It stays under its lease and is found again: nothing here may stop those claimed with it.
+            return
+
+    def _unreadable_fact(self, claim: UnreadableClaim) -> AuditFact:
+        return AuditFact(
+            id=AuditEntryId(self._identifiers.uuid()),
+            kind=AuditKind.RECONCILIATION_REQUIRED,
+            actor=SYSTEM_SUBJECT,
+            flow_id=claim.flow_id,
+            execution_id=claim.fence.execution_id,
+            from_state=claim.from_state,
+            detail={"errorCode": UNREADABLE_CODE, "claims": claim.claims_without_progress},
+            salt=self._identifiers.salt(),
+        )

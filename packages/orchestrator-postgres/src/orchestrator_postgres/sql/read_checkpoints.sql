@@ -1,0 +1,8 @@
+-- Promises: every checkpoint of these executions as committed before this statement, with the age of its first attempt.
+-- Locks: none. Index: action_execution_execution_id_action_id_key.
+SELECT
+  checkpoint.*,
+  extract(epoch FROM clock_timestamp() - checkpoint.started_at) AS age_seconds
+FROM orchestrator.action_execution AS checkpoint
+WHERE checkpoint.execution_id = ANY (%(ids)s)
+ORDER BY checkpoint.execution_id, checkpoint.id

@@ -1,0 +1,93 @@
+"""Hints by LISTEN and NOTIFY, each on a connection of its own, outside of every transaction."""
+
+import asyncio
+from asyncio import CancelledError, Event, Task
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Self
+
+import psycopg
+
+from orchestrator_domain.ports.wakeup import Wakeup
+from orchestrator_postgres.engine import ConnectionSettings, connect
+
+CHANNEL = "orchestrator_due"
+_LISTEN = f"LISTEN {CHANNEL}".encode()
+_NOTIFY = f"NOTIFY {CHANNEL}".encode()
+_RECONNECT_SECONDS_MIN = 0.1
+_RECONNECT_SECONDS_MAX = 10.0
+
+
+class PostgresWakeup(Wakeup):
+    """Pass hints through PostgreSQL.
+
+    To be started and closed on the event loop that uses it. Hints given while one is on its way are sent as one. A
+    broken connection is made anew in the background; what was hinted meanwhile may be lost.
+    """
+
+    def __init__(self, settings: ConnectionSettings, *, listens: bool = True) -> None:
+        self._settings = settings
+        self._listens = listens
+        self._to_send = Event()
+        self._woken = Event()
+        self._tasks: list[Task[None]] = []
+
+    async def start(self) -> None:
+        """Begin to send hints and, where `listens`, to receive them."""
+        self._tasks.append(asyncio.create_task(_kept_up(self._send), name="wakeup-sender"))
+        if self._listens:
+            self._tasks.append(asyncio.create_task(_kept_up(self._listen), name="wakeup-listener"))
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with suppress(CancelledError):
+                await task
+        self._tasks.clear()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def hint(self) -> None:
+        self._to_send.set()
+
+    async def wait(self, *, timeout_seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_seconds):
+                await self._woken.wait()
+        self._woken.clear()
+
+    async def _send(self) -> None:
+        async with await connect(self._settings) as connection:
+            while True:
+                await self._to_send.wait()
+                self._to_send.clear()
+                await connection.execute(_NOTIFY)
+
+    async def _listen(self) -> None:
+        async with await connect(self._settings) as connection:
+            await connection.execute(_LISTEN)
+            # Whatever was hinted before this moment may have been missed.
+            self._woken.set()
+            async for _ in connection.notifies():
+                self._woken.set()
+
+
+async def _kept_up(work: Callable[[], Awaitable[None]]) -> None:
+    """Do work that never ends again after each broken connection, waiting longer while it keeps breaking."""
+    seconds = _RECONNECT_SECONDS_MIN
+    loop = asyncio.get_running_loop()
+    while True:
+        started = loop.time()
+        with suppress(psycopg.Error, OSError):
+            await work()
+        held_seconds = loop.time() - started
+        seconds = (
+            _RECONNECT_SECONDS_MIN if held_seconds > seconds else min(seconds * 2, _RECONNECT_SECONDS_MAX)
+        )
+        await asyncio.sleep(seconds)
