@@ -4,7 +4,7 @@
 """
 
 from attrs import define, field
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from structlog.stdlib import BoundLogger, get_logger
 
 from orchestrator_domain.identifiers import ActionKey, ExecutionId, RequestId
@@ -23,6 +23,7 @@ class Metrics:
     claimed: Counter = field(init=False)
     ended: Counter = field(init=False)
     leases_lost: Counter = field(init=False)
+    disturbances: Counter = field(init=False)
     attempts: Histogram = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -33,6 +34,9 @@ class Metrics:
             "executions_ended", "Runs by the status that they left", "status", "error_code"
         )
         self.leases_lost = self._counter("leases_lost", "Runs that stopped because their lease was lost")
+        self.disturbances = self._counter(
+            "worker_disturbances", "Unexpected faults that a worker survived", "code"
+        )
         self.attempts = Histogram(
             "orchestrator_action_attempt_seconds",
             "Duration of attempts, by integration and what happened",
@@ -40,6 +44,10 @@ class Metrics:
             registry=self.registry,
             buckets=_BUCKETS,
         )
+
+    def exposition(self) -> bytes:
+        """Return everything in Prometheus' text format."""
+        return generate_latest(self.registry)
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
         return Counter(f"orchestrator_{name}", meaning, labels, registry=self.registry)
@@ -90,3 +98,15 @@ class ObservedByMetricsAndLogs(Observer):
     def lease_lost(self, *, execution_id: ExecutionId) -> None:
         self.metrics.leases_lost.inc()
         self._log.warning("lease_lost", executionId=str(execution_id))
+
+    def worker_disturbed(
+        self, *, execution_id: ExecutionId | None, code: str, kind: str, origin: str
+    ) -> None:
+        self.metrics.disturbances.labels(code).inc()
+        self._log.error(
+            "worker_disturbed",
+            executionId=None if execution_id is None else str(execution_id),
+            code=code,
+            kind=kind,
+            origin=origin,
+        )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_service.environment import Environment, SettingsInvalid
 from orchestrator_service.issuers import IssuerArguments, read_issuers
 
@@ -34,19 +35,6 @@ class WorkerConfiguration:
 
 
 @frozen(kw_only=True)
-class LimitsConfiguration:
-    """The operational limits of section 6; each has a hard maximum."""
-
-    definition_bytes_max: int
-    states_max: int
-    transitions_max: int
-    actions_max: int
-    condition_depth_max: int
-    decision_nodes_max: int
-    data_bytes_max: int
-
-
-@frozen(kw_only=True)
 class Settings:
     """All that one process is told."""
 
@@ -58,7 +46,7 @@ class Settings:
     flow_admin_enabled: bool
     api_docs_enabled: bool
     worker: WorkerConfiguration
-    limits: LimitsConfiguration
+    limits: FlowLimits
     request_body_bytes_max: int
     flow_body_bytes_max: int
     issuers: tuple[IssuerArguments, ...]
@@ -104,7 +92,7 @@ def _settings(environment: Environment) -> Settings:
         worker=_worker(environment),
         limits=_limits(environment),
         request_body_bytes_max=environment.integer(
-            "REQUEST_BODY_BYTES_MAX", 327_680, least=1024, most=2_097_152
+            "REQUEST_BODY_BYTES_MAX", 327_680, least=1024, most=8_388_608
         ),
         flow_body_bytes_max=environment.integer("FLOW_BODY_BYTES_MAX", 1_310_720, least=1024, most=8_388_608),
         issuers=_issuers(environment, needed=request_api or flow_admin),
@@ -147,17 +135,18 @@ def _worker(environment: Environment) -> WorkerConfiguration:
     )
 
 
-def _limits(environment: Environment) -> LimitsConfiguration:
-    return LimitsConfiguration(
+def _limits(environment: Environment) -> FlowLimits:
+    """Read the operational limits of section 6, each below the hard maximum that FlowLimits declares."""
+    return FlowLimits(
         definition_bytes_max=environment.integer(
             "FLOW_DEFINITION_BYTES_MAX", 1_048_576, least=1024, most=4_194_304
         ),
         states_max=environment.integer("FLOW_STATES_MAX", 200, least=1, most=1000),
-        transitions_max=environment.integer("FLOW_TRANSITIONS_MAX", 500, least=1, most=2500),
+        transitions_max=environment.integer("FLOW_TRANSITIONS_MAX", 500, least=1, most=5000),
         actions_max=environment.integer("FLOW_ACTIONS_MAX", 50, least=1, most=200),
-        condition_depth_max=environment.integer("FLOW_CONDITION_DEPTH_MAX", 20, least=1, most=50),
+        condition_depth_max=environment.integer("FLOW_CONDITION_DEPTH_MAX", 20, least=1, most=25),
         decision_nodes_max=environment.integer("FLOW_DECISION_NODES_MAX", 1000, least=1, most=10_000),
-        data_bytes_max=environment.integer("REQUEST_DATA_BYTES_MAX", 262_144, least=1024, most=1_048_576),
+        data_bytes_max=environment.integer("REQUEST_DATA_BYTES_MAX", 262_144, least=1024, most=4_194_304),
     )
 
 

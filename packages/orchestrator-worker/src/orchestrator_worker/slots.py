@@ -15,7 +15,7 @@ from orchestrator_worker.fault_origin import code_of, kind_of, origin_of
 class Runner(Protocol):
     """Carry out one claimed execution to its end, or raise LeaseLost once it isn't ours any more."""
 
-    def run(self, claimed: ClaimedExecution) -> Coroutine[Any, Any, None]: ...
+    def run(self, claimed: ClaimedExecution) -> Coroutine[Any, Any, object]: ...
 
 
 class LeaseHolder(Protocol):
@@ -47,7 +47,7 @@ class Slots:
         self._leases = leases
         self._observer = observer
         self._freed = freed
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: set[asyncio.Task[Any]] = set()
         self._cancelling = False
 
     @property
@@ -76,13 +76,13 @@ class Slots:
         for task in self._running:
             task.cancel()
 
-    def _ended(self, task: asyncio.Task[None], fence: Fence) -> None:
+    def _ended(self, task: asyncio.Task[Any], fence: Fence) -> None:
         self._running.discard(task)
         self._leases.release(fence)
         self._tell_end(task, fence.execution_id)
         self._freed()
 
-    def _tell_end(self, task: asyncio.Task[None], execution_id: ExecutionId) -> None:
+    def _tell_end(self, task: asyncio.Task[Any], execution_id: ExecutionId) -> None:
         if task.cancelled():
             if not self._cancelling:
                 self._observer.lease_lost(execution_id=execution_id)
@@ -101,5 +101,5 @@ class Slots:
                 )
 
 
-def _cancel(task: asyncio.Task[None]) -> None:
+def _cancel(task: asyncio.Task[Any]) -> None:
     task.cancel()

@@ -1,0 +1,53 @@
+"""The command `orchestrator`. Each command is imported only when it is asked for, so that `--help` stays quick."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from orchestrator_domain.errors import OrchestratorError
+
+_UNUSABLE = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return 0, 1 if it failed, or 2 if it couldn't begin (settings, usage)."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        return _run(chosen)
+    except OrchestratorError as fault:
+        _tell(fault)
+        return _UNUSABLE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="orchestrator",
+        description="A configurable orchestrator of requests. Settings come from the environment.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("serve", help="serve the API, run the worker, or both, as the settings say")
+    commands.add_parser("migrate", help="bring the database schema to this release's revision")
+    return parser
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    match chosen.command:
+        case "serve":
+            from orchestrator_service.serve import serve  # noqa: PLC0415 -- see above
+
+            return serve(os.environ)
+        case _:
+            from orchestrator_service.migrate import migrate_database  # noqa: PLC0415 -- see above
+
+            return migrate_database(os.environ)
+
+
+def _tell(fault: OrchestratorError) -> None:
+    """Print each fault on a line of its own, with the stable code first."""
+    for sentence in getattr(fault, "faults", None) or (fault.message,):
+        print(f"{fault.code}: {sentence}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
