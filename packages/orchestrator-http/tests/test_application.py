@@ -162,7 +162,7 @@ async def test_each_answer_is_told_by_its_template_and_never_by_its_path(service
     await service.call("GET", f"{API}/requests/4711")
     await service.call("BREW", "/some/where")
     told = [(answered.method, answered.route, answered.status) for answered in service.answered]
-    assert told == [("GET", f"{API}/requests/{{request_id}}", 404), ("OTHER", None, 404)]
+    assert told == [("GET", f"{API}/requests/{{requestId}}", 404), ("OTHER", None, 404)]
 
 
 async def test_the_lifespan_of_a_server_is_answered(service: HttpService) -> None:

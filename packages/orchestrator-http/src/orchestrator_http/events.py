@@ -31,7 +31,7 @@ class EventHandlers:
 
 
 async def _command(call: Call) -> AcceptEventCommand:
-    request_id = RequestId(call.path_uuid("request_id"))
+    request_id = RequestId(call.path_uuid("requestId"))
     key = required_idempotency_key(call.headers)
     precondition = required_precondition(call.headers)
     body = members(await call.json_object(), required={"event": str}, optional={"data": dict})

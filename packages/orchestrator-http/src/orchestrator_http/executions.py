@@ -18,7 +18,7 @@ class ExecutionHandlers:
 
     async def show(self, call: Call) -> Response:
         """Show the technical status, the business result and the permitted error of an execution."""
-        execution = await self.read_request.execution(ExecutionId(call.path_uuid("execution_id")), call.actor)
+        execution = await self.read_request.execution(ExecutionId(call.path_uuid("executionId")), call.actor)
         headers = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
         if execution.status.active:
             headers["Retry-After"] = "1"

@@ -47,7 +47,7 @@ class FlowHandlers:
 
 
 def _flow_id(call: Call) -> FlowId:
-    return FlowId(call.path_uuid("flow_id"))
+    return FlowId(call.path_uuid("flowId"))
 
 
 def _tag(flow: StoredFlow) -> dict[str, str]:

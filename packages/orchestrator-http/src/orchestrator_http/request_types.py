@@ -41,7 +41,7 @@ class RequestTypeHandlers:
 
 
 def _key(call: Call) -> RequestTypeKey:
-    return RequestTypeKey(call.path_key("type_key"))
+    return RequestTypeKey(call.path_key("typeKey"))
 
 
 async def _named_flow(call: Call) -> FlowId:

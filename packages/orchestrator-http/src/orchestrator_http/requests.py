@@ -35,7 +35,7 @@ class RequestHandlers:
 
     async def show(self, call: Call) -> Response:
         """Show a request with what its reader may see of its data."""
-        shown = await self.read_request.request(RequestId(call.path_uuid("request_id")), call.actor)
+        shown = await self.read_request.request(RequestId(call.path_uuid("requestId")), call.actor)
         headers = {
             "ETag": entity_tag(shown.request.revision),
             "Vary": "Authorization",

@@ -40,9 +40,9 @@ def _request_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry,
     executions = ExecutionHandlers(read_request=services.read_request)
     return (
         _writing("POST", "/requests", requests.create, bytes_max),
-        _reading("/requests/{request_id}", requests.show),
-        _writing("POST", "/requests/{request_id}/events", events.accept, bytes_max),
-        _reading("/executions/{execution_id}", executions.show),
+        _reading("/requests/{requestId}", requests.show),
+        _writing("POST", "/requests/{requestId}/events", events.accept, bytes_max),
+        _reading("/executions/{executionId}", executions.show),
     )
 
 
@@ -51,11 +51,11 @@ def _flow_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry, ..
     types = RequestTypeHandlers(activate_flow=services.activate_flow)
     return (
         _writing("POST", "/admin/flows", flows.create, bytes_max),
-        _reading("/admin/flows/{flow_id}", flows.show),
-        _writing("POST", "/admin/flows/{flow_id}/validate", flows.validate, bytes_max),
-        _writing("POST", "/admin/flows/{flow_id}/publish", flows.publish, bytes_max),
-        _reading("/admin/request-types/{type_key}", types.show),
-        _writing("PUT", "/admin/request-types/{type_key}/active-flow", types.activate, bytes_max),
+        _reading("/admin/flows/{flowId}", flows.show),
+        _writing("POST", "/admin/flows/{flowId}/validate", flows.validate, bytes_max),
+        _writing("POST", "/admin/flows/{flowId}/publish", flows.publish, bytes_max),
+        _reading("/admin/request-types/{typeKey}", types.show),
+        _writing("PUT", "/admin/request-types/{typeKey}/active-flow", types.activate, bytes_max),
     )
 
 

@@ -1,0 +1,128 @@
+"""What the application really answers is what the OpenAPI contract says, header by header and member by member."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx2
+import pytest
+from tests.plugins.http_service import API, AUTHOR, HttpService, http_service, text_member
+from tests.plugins.openapi_contract import Contract, openapi_contract
+
+from orchestrator_domain.errors import StorageUnavailable
+from orchestrator_domain.testing.examples import flow_document
+from orchestrator_http.services import HttpSettings
+
+FLOWS, TYPE = f"{API}/admin/flows", f"{API}/admin/request-types/LENDING"
+NOWHERE = "00000000-0000-7000-8000-000000000000"
+KEY, ANY = {"Idempotency-Key": "key-1"}, {"If-Match": "*"}
+CREATION: Any = {"typeKey": "LENDING", "data": {"item": "ladder"}}
+
+
+@pytest.fixture(scope="module")
+def contract() -> Contract:
+    return openapi_contract()
+
+
+async def good_answers(service: HttpService) -> list[httpx2.Response]:
+    """Walk every operation once, and repeat what is idempotent."""
+    flow_id = await service.published_flow()
+    request_id = await service.created_request()
+    event = f"{API}/requests/{request_id}/events"
+    accepted = await service.call("POST", event, body={"event": "CHECK"}, headers={**KEY, **ANY})
+    draft = await service.call("POST", FLOWS, actor=AUTHOR, body=flow_document(version=2))
+    draft_id = text_member(draft, "flowId")
+    return [
+        await service.call("POST", f"{API}/requests", body=CREATION, headers=KEY),
+        await service.call("POST", f"{API}/requests", body=CREATION, headers=KEY),
+        await service.call("GET", f"{API}/requests/{request_id}"),
+        accepted,
+        await service.call("POST", event, body={"event": "CHECK"}, headers={**KEY, **ANY}),
+        await service.call("GET", accepted.headers["Location"]),
+        draft,
+        await service.call("GET", f"{FLOWS}/{flow_id}", actor=AUTHOR),
+        await service.call("POST", f"{FLOWS}/{draft_id}/validate", actor=AUTHOR),
+        await service.call("POST", f"{FLOWS}/{draft_id}/publish", actor=AUTHOR, headers={"If-Match": '"0"'}),
+        await service.call("GET", TYPE, actor=AUTHOR),
+        await service.call(
+            "PUT", f"{TYPE}/active-flow", actor=AUTHOR, body={"flowId": draft_id}, headers=ANY
+        ),
+        await service.client.get("/health/live"),
+        await service.client.get("/health/ready"),
+    ]
+
+
+async def test_every_operation_has_an_answer_that_keeps_the_contract(contract: Contract) -> None:
+    answers = await good_answers(http_service())
+    walked = set()
+    for answer in answers:
+        operation = contract.operation(answer.request.method, answer.request.url.path)
+        assert answer.is_success, answer.text
+        assert contract.answer_faults(answer) == [], operation.path
+        walked.add((operation.method, operation.path))
+    assert walked == {(operation.method, operation.path) for operation in contract.operations()}
+
+
+type Attempt = Callable[[HttpService, str], Awaitable[httpx2.Response]]
+
+
+def attempt(method: str, path: str, **named: Any) -> Attempt:
+    async def send(service: HttpService, request_id: str) -> httpx2.Response:
+        return await service.call(method, path.replace("{request}", request_id), **named)
+
+    return send
+
+
+EVENT = f"{API}/requests/{{request}}/events"
+REFUSALS = {
+    "malformed": attempt("POST", f"{API}/requests", body=b"{", headers=KEY),
+    "shape": attempt("POST", f"{API}/requests", body={"typeKey": 7}, headers=KEY),
+    "no key": attempt("POST", f"{API}/requests", body=CREATION),
+    "no token": attempt("POST", f"{API}/requests", headers={"Authorization": "Bearer x"}),
+    "denied": attempt("POST", FLOWS, body=flow_document(version=3)),
+    "not found": attempt("GET", f"{API}/executions/{NOWHERE}"),
+    "conflict": attempt("POST", FLOWS, actor=AUTHOR, body=flow_document()),
+    "stale": attempt("POST", EVENT, body={"event": "CHECK"}, headers={**KEY, "If-Match": '"9"'}),
+    "no such type": attempt(
+        "PUT",
+        f"{API}/admin/request-types/NEW/active-flow",
+        actor=AUTHOR,
+        body={"flowId": NOWHERE},
+        headers=ANY,
+    ),
+    "too large": attempt("POST", EVENT, body=b" " * 400_000, headers={**KEY, **ANY}),
+    "form": attempt("POST", EVENT, body=b"a=1", headers={**KEY, **ANY, "Content-Type": "text/plain"}),
+    "schema": attempt("POST", EVENT, body={"event": "CHECK", "data": {"score": 99}}, headers={**KEY, **ANY}),
+    "no flow": attempt("POST", FLOWS, actor=AUTHOR, body={}),
+    "unconditional": attempt("POST", EVENT, body={"event": "CHECK"}, headers=KEY),
+    "header": attempt("POST", EVENT, body={"event": "CHECK"}, headers={**KEY, "If-Match": "7"}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+async def test_every_refusal_keeps_the_contract(contract: Contract, name: str) -> None:
+    service = http_service()
+    await service.published_flow()
+    answer = await REFUSALS[name](service, await service.created_request())
+    assert answer.is_client_error
+    assert contract.answer_faults(answer) == []
+
+
+@pytest.mark.parametrize(
+    "error", [StorageUnavailable("The store did not answer."), RuntimeError("anything")], ids=["503", "500"]
+)
+async def test_every_failure_keeps_the_contract(contract: Contract, error: Exception) -> None:
+    async def fails(*_arguments: object) -> None:
+        raise error
+
+    service = http_service(create_request=fails)
+    answer = await service.call("POST", f"{API}/requests", body=CREATION, headers=KEY)
+    assert answer.is_server_error
+    assert contract.answer_faults(answer) == []
+
+
+async def test_a_process_that_drains_keeps_the_contract(contract: Contract) -> None:
+    service = http_service(HttpSettings())
+    service.not_ready.append("draining")
+    answer = await service.client.get("/health/ready")
+    assert answer.status_code == 503
+    assert contract.answer_faults(answer) == []
