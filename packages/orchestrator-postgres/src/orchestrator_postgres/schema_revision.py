@@ -4,6 +4,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 from psycopg.errors import InsufficientPrivilege, UndefinedTable
+from psycopg.rows import tuple_row
 
 SCHEMA = "orchestrator"
 
@@ -20,8 +21,8 @@ USABLE_REVISIONS = frozenset({HEAD_REVISION})
 async def schema_revision(connection: AsyncConnection[Any]) -> str | None:
     """Return the revision that the database is at, None where it was never migrated or can't be read."""
     try:
-        async with connection.transaction():
-            cursor = await connection.execute("SELECT version_num FROM orchestrator.alembic_version")
+        async with connection.transaction(), connection.cursor(row_factory=tuple_row) as cursor:
+            await cursor.execute("SELECT version_num FROM orchestrator.alembic_version")
             row = await cursor.fetchone()
     except (UndefinedTable, InsufficientPrivilege):
         return None
