@@ -37,7 +37,12 @@ def soundness(resolve_contract: ResolveContract) -> FlowSoundness:
 
 
 def found(report: ValidationReport) -> list[tuple[str, str]]:
-    return [(finding.code, finding.pointer) for finding in report.findings]
+    """Return code and place of all but information."""
+    return [
+        (finding.code, finding.pointer)
+        for finding in report.findings
+        if finding.severity is not Severity.INFORMATION
+    ]
 
 
 def test_structural_and_semantic_findings_come_at_once_in_the_order_of_the_document(
@@ -131,15 +136,40 @@ def test_targets_may_overlap_where_their_outputs_never_meet(flow: Any, soundness
     apart[1]["outputs"] = ["AUSENTE", "HALLADO"]
     meeting = soundness.validate(flow)
 
-    assert separate.findings == ()
+    assert found(separate) == []
     assert found(meeting) == [("OVERLAPPING_TARGETS", "/transitions/0/updates/1/target")]
+
+
+def test_rules_that_overlap_are_shown_by_a_witness(example: Any, soundness: FlowSoundness) -> None:
+    example["decisions"][2]["rules"][1]["when"]["args"][1]["right"]["literal"] = 71
+
+    errors = soundness.validate(example).errors
+
+    assert [(each.code, each.pointer) for each in errors] == [
+        ("OVERLAPPING_RULES", "/decisions/2/rules/1/when")
+    ]
+    assert errors[0].witness == {"results": {"buro": {"score": Decimal("70.1")}}}
+
+
+def test_what_only_the_default_catches_and_what_is_not_decided_is_information(
+    flow: Any, soundness: FlowSoundness
+) -> None:
+    rules = flow["decisions"][0]["rules"]
+    decided = soundness.validate(flow).findings
+    rules[0]["when"]["right"] = {"path": "/actor/subject"}
+    undecided = soundness.validate(flow).findings
+
+    assert [(each.code, each.severity, each.witness) for each in decided] == [
+        ("LEFT_TO_DEFAULT", Severity.INFORMATION, {"results": {"cliente": {"found": False}}})
+    ]
+    assert [(each.code, each.severity) for each in undecided] == [("UNDECIDED_RULE", Severity.INFORMATION)]
 
 
 def test_a_near_name_is_suggested(flow: Any, soundness: FlowSoundness) -> None:
     flow["transitions"][0]["allowedrole"] = flow["transitions"][0].pop("allowedRoles")
     flow["decisions"][0]["rules"][0]["when"]["op"] = "equals"
 
-    suggestions = {finding.code: finding.suggestion for finding in soundness.validate(flow).findings}
+    suggestions = {finding.code: finding.suggestion for finding in soundness.validate(flow).errors}
 
     assert suggestions == {
         "MISSING_MEMBER": None,
@@ -266,7 +296,7 @@ def test_a_value_is_never_quoted(flow: Any, soundness: FlowSoundness) -> None:
 
     report = soundness.validate(flow)
 
-    assert len(report.findings) == 4
+    assert len(report.errors) == 4
     assert "secreto" not in repr(report)
 
 

@@ -1,7 +1,7 @@
 """Whether a flow definition makes sense and may be published (specification, section 11).
 
-The rooms: `examined` is what all look at; `graph`, `references`, `decisions`, `conditions`, `mappings`, `contracts`,
-`updates`, `schemas` and `sizes` each judge one thing; `order` sorts what they found.
+The rooms: `examined` is what all look at; `graph`, `references`, `decisions`, `overlaps`, `conditions`, `mappings`,
+`contracts`, `updates`, `schemas` and `sizes` each judge one thing; `order` sorts what they found.
 """
 
 from collections.abc import Iterator
@@ -23,6 +23,7 @@ from orchestrator_domain.flow.soundness.examined import Examined
 from orchestrator_domain.flow.soundness.graph import graph_findings
 from orchestrator_domain.flow.soundness.mappings import mapping_findings
 from orchestrator_domain.flow.soundness.order import in_document_order
+from orchestrator_domain.flow.soundness.overlaps import overlap_findings
 from orchestrator_domain.flow.soundness.pinning import pin_contracts
 from orchestrator_domain.flow.soundness.references import reference_findings
 from orchestrator_domain.flow.soundness.schemas import schema_findings
@@ -72,6 +73,7 @@ class FlowSoundness:
         yield from schema_findings(examined)
         yield from decision_findings(examined)
         yield from condition_findings(examined, self.limits)
+        yield from overlap_findings(examined)
         yield from contract_findings(examined, contracts)
         yield from mapping_findings(examined, contracts)
         yield from update_findings(examined)
