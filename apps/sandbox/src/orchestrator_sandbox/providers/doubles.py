@@ -23,11 +23,21 @@ class ProviderData:
     """What the providers know."""
 
     clients: dict[str, JsonObject] = field(
-        factory=lambda: {client: {"customerId": client.replace("CLI", "CUS")} for client in KNOWN_SCORES}
+        factory=lambda: {client: {"customerId": _customer_of(client)} for client in KNOWN_SCORES}
     )
-    scores: dict[str, int | Decimal] = field(factory=lambda: dict(KNOWN_SCORES))
+    # The bureau knows a person by the register's id as well as by the client's key.
+    scores: dict[str, int | Decimal] = field(
+        factory=lambda: {
+            **KNOWN_SCORES,
+            **{_customer_of(client): score for client, score in KNOWN_SCORES.items()},
+        }
+    )
     invalid_documents: dict[str, list[JsonValue]] = field(factory=dict)
     documents: dict[str, JsonObject] = field(factory=dict)
+
+
+def _customer_of(client: str) -> str:
+    return client.replace("CLI", "CUS")
 
 
 @frozen(kw_only=True)

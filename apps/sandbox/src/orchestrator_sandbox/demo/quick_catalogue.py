@@ -1,0 +1,38 @@
+"""The catalogue of the examples, made to fit leases that are short enough to watch them expire."""
+
+from pathlib import Path
+
+from orchestrator_domain.exact_json.text import dump_json, parse_json
+from orchestrator_domain.exact_json.value import JsonObject, JsonValue
+from orchestrator_sandbox.failure import SandboxFailure
+
+_TIMEOUTS: JsonObject = {"connectSeconds": 1, "answerSeconds": 2, "budgetSeconds": 3}
+
+
+def quick_catalogue(catalogue_file: Path, directory: Path) -> Path:
+    """Write the catalogue with short timeouts into a directory, and return the new file.
+
+    Timeouts are no part of a contract, so the contracts stay the same. Raises SandboxFailure for a file that
+    has no list of integrations.
+    """
+    match parse_json(catalogue_file.read_bytes()):
+        case {"integrations": list(integrations), **others}:
+            quick: JsonObject = {
+                **others,
+                "integrations": [_quick(entry) for entry in integrations],
+                **(
+                    {"documentService": _quick(others["documentService"])}
+                    if "documentService" in others
+                    else {}
+                ),
+            }
+        case _:
+            raise SandboxFailure(f"{catalogue_file} holds no list of integrations: it is not a catalogue.")
+    quick_file = directory / "catalogue.json"
+    quick_file.write_text(dump_json(quick), encoding="utf-8")
+    return quick_file
+
+
+def _quick(entry: JsonValue) -> JsonValue:
+    # What is no object stays as it is: the service tells what is wrong with it.
+    return {**entry, "timeouts": dict(_TIMEOUTS)} if isinstance(entry, dict) else entry

@@ -1,0 +1,109 @@
+"""`orchestrator-sandbox demo`: start everything, go through the story, compare, stop everything."""
+
+import time
+from collections.abc import Iterator
+
+import httpx2
+
+from orchestrator_domain.exact_json.text import parse_json
+from orchestrator_sandbox.demo.clients import ApiClient, DoublesClient, UnexpectedAnswer
+from orchestrator_sandbox.demo.credit_case import ANALYST, APPLICANT, SCOPE, Office
+from orchestrator_sandbox.demo.patience import Patience, TooLate
+from orchestrator_sandbox.demo.quick_catalogue import quick_catalogue
+from orchestrator_sandbox.demo.report import Report, StepReport
+from orchestrator_sandbox.demo.story import Step, Story
+from orchestrator_sandbox.examples import Examples
+from orchestrator_sandbox.failure import SandboxFailure, StopRequested
+from orchestrator_sandbox.sandbox import Sandbox, SandboxPlan, running_sandbox
+from orchestrator_sandbox.state_directory import StateDirectory, temporary_directory
+from orchestrator_sandbox.stopping import Stopping
+from orchestrator_sandbox.token_request import issued_token
+
+PATIENCE_SECONDS = 20.0
+# Leases short enough that nobody has to wait long for the recovery.
+SERVICE_VARIABLES = {
+    "WORKER_POLL_MS": "100",
+    "WORKER_LEASE_SECONDS": "5",
+    "WORKER_RENEW_SECONDS": "1.5",
+    "WORKER_DRAIN_SECONDS": "5",
+}
+INTERRUPTED = 130
+
+
+def run_demo(examples: Examples, report: Report) -> int:
+    """Return 0 when all steps agree, 1 when one doesn't, 130 when a signal came first.
+
+    Raises SandboxFailure when a part doesn't start, or falls.
+    """
+    stopping = Stopping()
+    stopping.listen()
+    began = time.monotonic()
+    plan = SandboxPlan(catalogue_file=examples.catalogue_file, workers=2, service_variables=SERVICE_VARIABLES)
+    try:
+        with temporary_directory() as state:
+            plan = _plan(examples, state)
+            report.begin("starting PostgreSQL, token issuer, provider doubles, API and two workers")
+            with running_sandbox(plan, state, stopping) as sandbox:
+                reports = list(_told(_story(sandbox, examples), report))
+                report.begin("stopping everything")
+    except StopRequested:
+        return INTERRUPTED
+    report.end(reports, time.monotonic() - began)
+    return 0 if all(each.agrees for each in reports) else 1
+
+
+def _plan(examples: Examples, state: StateDirectory) -> SandboxPlan:
+    return SandboxPlan(
+        catalogue_file=quick_catalogue(examples.catalogue_file, state.path),
+        workers=2,
+        service_variables=SERVICE_VARIABLES,
+    )
+
+
+def _story(sandbox: Sandbox, examples: Examples) -> Story:
+    flow = parse_json(examples.credit_flow_file.read_bytes())
+    if not isinstance(flow, dict):
+        raise SandboxFailure(f"{examples.credit_flow_file} doesn't hold a JSON object.")
+    office = Office(
+        applicant=_client(sandbox, APPLICANT, "SOLICITANTE"),
+        analyst=_client(sandbox, ANALYST, "ANALISTA"),
+        doubles=DoublesClient.of(sandbox.providers_url),
+        patience=Patience(seconds=PATIENCE_SECONDS, check=sandbox.check),
+    )
+    configurator = _client(sandbox, "configuracion-1", "FLOW_EDITOR", "FLOW_PUBLISHER", "FLOW_ADMIN")
+    return Story(sandbox=sandbox, configurator=configurator, office=office, flow=flow)
+
+
+def _client(sandbox: Sandbox, subject: str, *roles: str) -> ApiClient:
+    token = issued_token(sandbox.issuer_url, subject=subject, roles=roles, scopes=(SCOPE,))
+    return ApiClient.of(sandbox.api_url, token)
+
+
+def _told(story: Story, report: Report) -> Iterator[StepReport]:
+    broken_at = None
+    for step in story.steps():
+        if broken_at is None:
+            report.begin(step.name)
+            told, broke = _taken(step)
+            broken_at = step.name if broke else None
+        else:
+            told = _untaken(step, broken_at)
+        report.step(told)
+        yield told
+
+
+def _taken(step: Step) -> tuple[StepReport, bool]:
+    """Take a step, and tell whether it broke off, so that later ones have nothing to build on."""
+    began = time.monotonic()
+    try:
+        seen, broke = step.act(), False
+    except (UnexpectedAnswer, TooLate, httpx2.HTTPError) as error:
+        seen, broke = str(error) or type(error).__name__, True
+    seconds = time.monotonic() - began
+    return StepReport(name=step.name, expected=step.expected, seen=seen, seconds=seconds), broke
+
+
+def _untaken(step: Step, broken_at: str) -> StepReport:
+    return StepReport(
+        name=step.name, expected=step.expected, seen=f"not tried, after: {broken_at}", seconds=0
+    )
