@@ -94,7 +94,9 @@ def _repeated(reading: Reading, elements: list[JsonValue], at: Pointer) -> None:
     seen = set()
     for index, element in enumerate(elements):
         if isinstance(element, str) and element in seen:
-            reading.fault("DUPLICATE_ELEMENT", at.child(index), "This element is in the list already; remove it.")
+            reading.fault(
+                "DUPLICATE_ELEMENT", at.child(index), "This element is in the list already; remove it."
+            )
         elif isinstance(element, str):
             seen.add(element)
 
