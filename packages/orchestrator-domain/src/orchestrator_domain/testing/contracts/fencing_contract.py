@@ -142,6 +142,20 @@ class FencingContract:
         (stored,) = await harness.checkpoints(claimed.execution.id)
         assert (stored.status, stored.result) == (CheckpointStatus.SUCCEEDED, {"found": True})
 
+    @each_write
+    async def test_a_start_computed_from_an_earlier_attempt_stops_the_whole_write(
+        self, harness: StoreHarness, write: FencedWrite
+    ) -> None:
+        cases = StoredCases(harness=harness)
+        claimed = await cases.claimed()
+        await checkpoint(cases, claimed, claimed.fence, [_start(cases, claimed)])
+        second = evolve(checkpoint_of(claimed.execution.id), attempts=2)
+        again = write_of(second, cases.identifiers, before=(CheckpointStatus.RUNNING, 1))
+        await checkpoint(cases, claimed, claimed.fence, [again])
+        await self._raises_and_writes_nothing(
+            cases, claimed, claimed.fence, write, CheckpointMoved, writes=[again]
+        )
+
     async def test_a_checkpoint_keeps_what_is_known_of_its_effect(self, harness: StoreHarness) -> None:
         cases = StoredCases(harness=harness)
         claimed = await cases.claimed()

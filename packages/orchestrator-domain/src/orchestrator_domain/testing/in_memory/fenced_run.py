@@ -17,7 +17,6 @@ from orchestrator_domain.testing.in_memory.history import append_fact
 from orchestrator_domain.testing.in_memory.rows import CheckpointRow, ExecutionRow, RequestRow
 from orchestrator_domain.testing.in_memory.store import Session
 
-_BEGUN = frozenset({CheckpointStatus.RUNNING})
 _OVER = frozenset({CheckpointStatus.SUCCEEDED, CheckpointStatus.FAILED, CheckpointStatus.UNKNOWN})
 
 
@@ -99,17 +98,13 @@ class FencedRun:
         assert committed, "nothing else runs between the reads and the commit of one step"
 
     def _replaced(self, stored: CheckpointRow | None, write: CheckpointWrite) -> CheckpointRow:
-        begun = write.after.status in _BEGUN
-        started_at = self.now if begun or stored is None else stored.checkpoint.started_at
-        first = stored.first_attempt_at if stored is not None else None
+        began = None if stored is None else stored.checkpoint.started_at
+        if began is None and write.after.attempts > 0:
+            began = self.now
+        finished_at = self.now if write.after.status in _OVER else None
         return CheckpointRow(
             id=write.id if stored is None else stored.id,
-            checkpoint=evolve(
-                write.after,
-                started_at=started_at,
-                finished_at=self.now if write.after.status in _OVER else None,
-            ),
-            first_attempt_at=self.now if first is None and write.after.attempts > 0 else first,
+            checkpoint=evolve(write.after, started_at=began, finished_at=finished_at),
         )
 
 

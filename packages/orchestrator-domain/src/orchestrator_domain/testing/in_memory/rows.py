@@ -49,14 +49,13 @@ class ExecutionRow:
 
 @frozen(kw_only=True)
 class CheckpointRow:
-    """A checkpoint with the moment at which its first attempt began."""
+    """A checkpoint as it was last written; `started_at` is when its first attempt began."""
 
     id: CheckpointId
     checkpoint: Checkpoint
-    first_attempt_at: datetime | None = None
 
     def read_at(self, now: datetime) -> Checkpoint:
         """Return the checkpoint with the age of its first attempt at this moment."""
-        started = self.first_attempt_at
+        started = self.checkpoint.started_at
         age = 0.0 if started is None else (now - started).total_seconds()
         return evolve(self.checkpoint, first_attempt_age_seconds=age)
