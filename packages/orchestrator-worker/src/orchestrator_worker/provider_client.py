@@ -5,6 +5,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import aclosing
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from ssl import SSLContext
 from types import TracebackType
 from typing import Self
 
@@ -53,6 +54,8 @@ class ProviderClient:
     def __init__(self, *, values: DeploymentValues) -> None:
         self._values = values
         self._pools: dict[str, httpx2.AsyncClient] = {}
+        # Loading the trusted authorities takes long enough to be done once, before any call.
+        self._tls = httpx2.create_ssl_context(trust_env=False)
 
     async def __aenter__(self) -> Self:
         return self
@@ -113,13 +116,14 @@ class ProviderClient:
 
     def _pool_of(self, endpoint: Endpoint) -> httpx2.AsyncClient:
         if endpoint.name not in self._pools:
-            self._pools[endpoint.name] = _new_pool(endpoint.connections_max)
+            self._pools[endpoint.name] = _new_pool(endpoint.connections_max, self._tls)
         return self._pools[endpoint.name]
 
 
-def _new_pool(connections_max: int) -> httpx2.AsyncClient:
+def _new_pool(connections_max: int, tls: SSLContext) -> httpx2.AsyncClient:
     # The one place that decides how a host is reached: checks of resolved addresses belong into its transport.
     return httpx2.AsyncClient(
+        verify=tls,
         trust_env=False,
         follow_redirects=False,
         http2=False,

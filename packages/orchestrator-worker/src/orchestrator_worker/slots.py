@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
-from orchestrator_domain.errors import LeaseLost
+from orchestrator_domain.errors import CheckpointMoved, LeaseLost
 from orchestrator_domain.execution.execution import Fence
 from orchestrator_domain.identifiers import ExecutionId
 from orchestrator_domain.ports.execution_queue import ClaimedExecution
@@ -13,7 +13,7 @@ from orchestrator_worker.fault_origin import code_of, kind_of, origin_of
 
 
 class Runner(Protocol):
-    """Carry out one claimed execution to its end, or raise LeaseLost once it isn't ours any more."""
+    """Carry out one claimed execution to its end, or raise LeaseLost once it isn't ours any more (CheckpointMoved says as much)."""
 
     def run(self, claimed: ClaimedExecution) -> Coroutine[Any, Any, object]: ...
 
@@ -90,7 +90,7 @@ class Slots:
         match task.exception():
             case None:
                 return
-            case LeaseLost():
+            case LeaseLost() | CheckpointMoved():
                 self._observer.lease_lost(execution_id=execution_id)
             case error:
                 self._observer.worker_disturbed(

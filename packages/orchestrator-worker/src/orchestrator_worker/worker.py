@@ -119,6 +119,8 @@ class Worker:
         for execution in claimed:
             self._slots.start(execution)
         self._backlog = len(claimed) >= limit
+        # Slots that are still free now are so because of the batch's bound, and there may be more for them.
+        self._due = self._due or (self._backlog and self._slots.free > 0)
 
     async def _pause_after(self, failures: int) -> None:
         seconds = min(self._settings.poll_seconds * 2 ** min(failures, 10), _PAUSE_MAX_SECONDS)
