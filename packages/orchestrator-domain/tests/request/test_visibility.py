@@ -20,6 +20,7 @@ AUDITOR = evolve(CLERK, roles=frozenset({Role("AUDITOR")}))
 FLOW = read_flow(flow_document())
 NOTE: JsonObject = {"by": "y", "text": "z"}
 NOTES: list[JsonValue] = ["a", NOTE]
+NOTES_WITHOUT_BY: list[JsonValue] = ["a", {"text": "z"}]
 DATA: JsonObject = {"item": "ladder", "lender": {"name": "x", "desk": 4}, "notes": NOTES}
 
 
@@ -30,7 +31,7 @@ DATA: JsonObject = {"item": "ladder", "lender": {"name": "x", "desk": 4}, "notes
         ("/lender/name", {**DATA, "lender": {"desk": 4}}),
         ("/lender", {"item": "ladder", "notes": DATA["notes"]}),
         ("/notes/0", {**DATA, "notes": [None, NOTE]}),
-        ("/notes/1/by", {**DATA, "notes": ["a", {"text": "z"}]}),
+        ("/notes/1/by", {**DATA, "notes": NOTES_WITHOUT_BY}),
         ("/notes/2", DATA),
         ("/notes/-", DATA),
         ("/absent/deeper", DATA),
