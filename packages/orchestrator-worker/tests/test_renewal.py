@@ -31,6 +31,7 @@ class Store:
         self.gone: set[ExecutionId] = set()
         self.failures: list[Exception] = []
         self.hangs = 0
+        self.hangs_on_closing = 0
         self.calls: list[frozenset[Fence]] = []
         self.threads: set[str] = set()
         self.opened = 0
@@ -43,6 +44,9 @@ class Store:
         try:
             yield self
         finally:
+            if self.hangs_on_closing:
+                self.hangs_on_closing -= 1
+                await asyncio.Event().wait()
             self.closed += 1
 
     async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> frozenset[ExecutionId]:
@@ -192,7 +196,7 @@ async def test_a_failing_store_is_opened_anew_and_costs_no_lease() -> None:
 
 async def test_a_hanging_store_is_given_up_and_opened_anew() -> None:
     store, losses = Store(), Losses()
-    store.hangs = 2
+    store.hangs, store.hangs_on_closing = 2, 1
     async with renewing(store) as renewal:
         renewal.hold(fence(1), lost=losses.of(fence(1)))
         assert await called(store, 1)

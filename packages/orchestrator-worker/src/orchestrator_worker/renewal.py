@@ -16,7 +16,7 @@ from orchestrator_worker.fault_origin import code_of, kind_of, origin_of
 
 # Shares of the time between two renewals. After one that hangs there is still time for another, on a connection made
 # anew, before leases of twice that time run out.
-_TRY_SHARE = 0.33
+_STEP_SHARE = 0.25
 _PAUSE_SHARE = 0.1
 
 
@@ -106,16 +106,25 @@ class LeaseRenewal:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
         running()
         while not self._stopping.is_set():
+            opened = AsyncExitStack()
             try:
-                async with AsyncExitStack() as opened:
-                    await self._renew_with(await self._opened(opened))
+                await self._renew_with(await self._opened(opened))
             except Exception as error:  # noqa: BLE001 - a renewal that dies would lose every lease at once
                 self._disturbed(error)
-                await self._pause(self._renew_seconds * _PAUSE_SHARE * (0.5 + self._fraction()))
+            await self._closed(opened)
+            await self._pause(self._renew_seconds * _PAUSE_SHARE * (0.5 + self._fraction()))
 
     async def _opened(self, stack: AsyncExitStack) -> LeaseRenewer:
-        async with asyncio.timeout(self._renew_seconds * _TRY_SHARE):
+        async with asyncio.timeout(self._renew_seconds * _STEP_SHARE):
             return await stack.enter_async_context(self._open_renewer())
+
+    async def _closed(self, stack: AsyncExitStack) -> None:
+        # What hung on renewing may hang on closing too, and must not keep the next try waiting.
+        try:
+            async with asyncio.timeout(self._renew_seconds * _STEP_SHARE):
+                await stack.aclose()
+        except Exception as error:  # noqa: BLE001 - it is given up anyway
+            self._disturbed(error)
 
     async def _renew_with(self, renewer: LeaseRenewer) -> None:
         stopping = False
@@ -128,7 +137,7 @@ class LeaseRenewal:
             stopping = await self._pause(self._renew_seconds)
 
     async def _renewed(self, renewer: LeaseRenewer, fences: tuple[Fence, ...]) -> frozenset[ExecutionId]:
-        async with asyncio.timeout(self._renew_seconds * _TRY_SHARE):
+        async with asyncio.timeout(self._renew_seconds * _STEP_SHARE):
             return await renewer.renew(fences=fences, lease_seconds=self._lease_seconds)
 
     def _tell_lost(self, fences: Iterable[Fence]) -> None:
