@@ -1,0 +1,276 @@
+"""What each role is forbidden, tried as that role; and how a start finds out about a role that may too much."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import AsyncConnection
+from psycopg.errors import InsufficientPrivilege, RestrictViolation
+from tests.migrations.rows import DRAFT_ID, insert, insert_all
+from tests.plugins.migrated_database import LOGINS, TestDatabase
+
+from orchestrator_postgres.migrate import migrate
+from orchestrator_postgres.roles import Login, bootstrap_sql, provision_roles
+from orchestrator_postgres.runtime_role import check_runtime_role
+
+RUNTIME = LOGINS.runtime.name
+
+
+@pytest.fixture
+def filled(database: TestDatabase) -> TestDatabase:
+    """A database with a row in each table and a draft beside the published flow."""
+    with psycopg.connect(database.runtime_url) as connection:
+        insert_all(connection)
+        draft = {"id": DRAFT_ID, "version": 2, "status": "DRAFT", "checksum": None, "published_at": None}
+        insert(connection, "flow_definition", draft)
+    return database
+
+
+@pytest.fixture
+def runtime(filled: TestDatabase) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(filled.runtime_url, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def owner(filled: TestDatabase) -> Iterator[psycopg.Connection[Any]]:
+    """The migration role, which owns the tables and is held back by triggers alone."""
+    with psycopg.connect(filled.migration_url, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def retention(filled: TestDatabase) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(filled.retention_url, autocommit=True) as connection:
+        yield connection
+
+
+TABLES = (
+    "flow_definition",
+    "request_type",
+    "request_instance",
+    "execution",
+    "action_execution",
+    "document_reference",
+    "audit_entry",
+    "admin_audit",
+    "request_creation",
+    "reconciliation_resolution",
+)
+
+FORBIDDEN_TO_THE_RUNTIME = [
+    "CREATE TABLE orchestrator.more (id integer)",
+    "CREATE FUNCTION orchestrator.more() RETURNS integer LANGUAGE sql AS 'SELECT 1'",
+    "CREATE SCHEMA more",
+    "ALTER TABLE orchestrator.execution ADD COLUMN more integer",
+    "ALTER TABLE orchestrator.audit_entry DISABLE TRIGGER ALL",
+    "DROP TABLE orchestrator.audit_entry",
+    "DROP TRIGGER audit_entry_append_only ON orchestrator.audit_entry",
+    "CREATE INDEX more ON orchestrator.execution (status)",
+    "SET session_replication_role = 'replica'",
+    "SET ROLE orchestrator_test_migration",
+    "SET ROLE orchestrator_retention",
+    "UPDATE orchestrator.alembic_version SET version_num = 'x'",
+    "UPDATE orchestrator.audit_entry SET detail = NULL, salt = NULL",
+    "UPDATE orchestrator.audit_entry SET kind = 'x'",
+    "UPDATE orchestrator.admin_audit SET action = 'x'",
+    "UPDATE orchestrator.reconciliation_resolution SET evidence = '{}'",
+    "UPDATE orchestrator.request_creation SET payload_hash = payload_hash",
+    "UPDATE orchestrator.document_reference SET checksum = 'x'",
+    "UPDATE orchestrator.flow_definition SET flow_key = 'x'",
+    "UPDATE orchestrator.flow_definition SET version = 9",
+    "UPDATE orchestrator.flow_definition SET schema_version = 9",
+    "UPDATE orchestrator.request_instance SET flow_id = flow_id",
+    "UPDATE orchestrator.request_instance SET owner_subject = 'x'",
+    "UPDATE orchestrator.request_instance SET business_scope = 'x'",
+    "UPDATE orchestrator.request_instance SET initial_data = '{}'",
+    "UPDATE orchestrator.execution SET event_data = '{}'",
+    "UPDATE orchestrator.execution SET actor_snapshot = '{}'",
+    "UPDATE orchestrator.execution SET idempotency_key = 'x'",
+    *(f"DELETE FROM orchestrator.{table}" for table in TABLES),
+    *(f"TRUNCATE orchestrator.{table} CASCADE" for table in TABLES),
+]
+
+
+@pytest.mark.parametrize("statement", FORBIDDEN_TO_THE_RUNTIME)
+def test_the_runtime_role_is_refused(runtime: psycopg.Connection[Any], statement: str) -> None:
+    with pytest.raises(InsufficientPrivilege):
+        runtime.execute(statement.encode())
+
+
+SEALED = [
+    "definition = '{\"rate\": 1.0}'",
+    "definition = '{}'",
+    "flow_key = 'OTHER'",
+    "version = 3",
+    "schema_version = 2",
+    "checksum = repeat('b', 64)",
+    "contracts = '[{}]'",
+    "created_by = 'somebody'",
+    "published_at = clock_timestamp()",
+]
+
+
+@pytest.mark.parametrize("change", SEALED)
+def test_a_published_flow_is_immutable_even_to_its_owner(owner: psycopg.Connection[Any], change: str) -> None:
+    for status in ("", ", status = 'RETIRED'"):
+        with pytest.raises(RestrictViolation):
+            owner.execute(
+                f"UPDATE orchestrator.flow_definition SET {change}{status} WHERE version = 1".encode()
+            )
+
+
+@pytest.mark.parametrize(
+    ("version", "statuses"),
+    [(1, ["DRAFT"]), (1, ["PUBLISHED"]), (1, ["RETIRED", "PUBLISHED"]), (1, ["RETIRED", "RETIRED"])],
+)
+def test_a_published_flow_can_only_be_retired(
+    runtime: psycopg.Connection[Any], version: int, statuses: list[str]
+) -> None:
+    *allowed, refused = statuses
+    change = b"UPDATE orchestrator.flow_definition SET status = %s WHERE version = %s"
+    for status in allowed:
+        runtime.execute(change, [status, version])
+    with pytest.raises(RestrictViolation):
+        runtime.execute(change, [refused, version])
+
+
+def test_a_draft_is_edited_published_and_then_sealed(runtime: psycopg.Connection[Any]) -> None:
+    runtime.execute("UPDATE orchestrator.flow_definition SET definition = '{\"a\": 2}' WHERE version = 2")
+    with pytest.raises(RestrictViolation):
+        runtime.execute("UPDATE orchestrator.flow_definition SET status = 'RETIRED' WHERE version = 2")
+    runtime.execute(
+        "UPDATE orchestrator.flow_definition SET status = 'PUBLISHED', checksum = repeat('c', 64),"
+        " published_at = clock_timestamp() WHERE version = 2"
+    )
+    with pytest.raises(RestrictViolation):
+        runtime.execute("UPDATE orchestrator.flow_definition SET definition = '{}' WHERE version = 2")
+
+
+def test_a_published_flow_is_never_deleted_even_by_its_owner(owner: psycopg.Connection[Any]) -> None:
+    owner.execute("DELETE FROM orchestrator.flow_definition WHERE version = 2")
+    with pytest.raises(RestrictViolation):
+        owner.execute("DELETE FROM orchestrator.flow_definition WHERE version = 1")
+
+
+@pytest.mark.parametrize("table", ["audit_entry", "admin_audit", "reconciliation_resolution"])
+def test_what_was_recorded_is_changed_by_nobody(owner: psycopg.Connection[Any], table: str) -> None:
+    for statement in (
+        f"UPDATE orchestrator.{table} SET created_at = created_at",
+        f"DELETE FROM orchestrator.{table}",
+        f"TRUNCATE orchestrator.{table}",
+    ):
+        with pytest.raises(RestrictViolation):
+            owner.execute(statement.encode())
+
+
+def test_the_owner_can_not_erase(owner: psycopg.Connection[Any]) -> None:
+    with pytest.raises(RestrictViolation):
+        owner.execute("UPDATE orchestrator.audit_entry SET detail = NULL, salt = NULL")
+
+
+def test_the_retention_role_erases_detail_and_salt(retention: psycopg.Connection[Any]) -> None:
+    retention.execute("UPDATE orchestrator.audit_entry SET detail = NULL, salt = NULL")
+    row = retention.execute("SELECT detail, salt, detail_hash FROM orchestrator.audit_entry").fetchone()
+    assert row == (None, None, "a" * 64)
+
+
+@pytest.mark.parametrize(
+    ("statement", "refusal"),
+    [
+        ("UPDATE orchestrator.audit_entry SET detail = '{}'", RestrictViolation),
+        ("UPDATE orchestrator.audit_entry SET salt = 'x'", RestrictViolation),
+        ("UPDATE orchestrator.audit_entry SET detail = NULL", RestrictViolation),
+        ("UPDATE orchestrator.audit_entry SET kind = 'x'", InsufficientPrivilege),
+        ("UPDATE orchestrator.audit_entry SET head = head", InsufficientPrivilege),
+        ("DELETE FROM orchestrator.audit_entry", InsufficientPrivilege),
+        ("INSERT INTO orchestrator.audit_entry DEFAULT VALUES", InsufficientPrivilege),
+        ("SELECT definition FROM orchestrator.flow_definition", InsufficientPrivilege),
+        ("UPDATE orchestrator.request_instance SET revision = 9", InsufficientPrivilege),
+        ("CREATE TABLE orchestrator.more (id integer)", InsufficientPrivilege),
+    ],
+)
+def test_the_retention_role_does_nothing_else(
+    retention: psycopg.Connection[Any], statement: str, refusal: type[Exception]
+) -> None:
+    with pytest.raises(refusal):
+        retention.execute(statement.encode())
+
+
+async def _faults(url: str) -> list[str]:
+    async with await AsyncConnection.connect(url) as connection:
+        return await check_runtime_role(connection)
+
+
+async def test_the_runtime_role_is_found_proper(database: TestDatabase) -> None:
+    assert await _faults(database.runtime_url) == []
+
+
+async def test_a_superuser_is_found_out(database: TestDatabase) -> None:
+    faults = await _faults(database.superuser_url)
+    assert "The role is a superuser." in faults
+    assert "The role owns the schema." in faults
+    assert "The role can delete from the table audit_entry." in faults
+
+
+async def test_the_migration_role_is_found_out(database: TestDatabase) -> None:
+    faults = await _faults(database.migration_url)
+    assert "The role is a superuser." not in faults
+    assert {
+        "The role owns the schema.",
+        "The role can create in the schema.",
+        "The role owns the table flow_definition.",
+        "The role can rewrite the table audit_entry.",
+        "The role can write the record of the schema's revision.",
+    } <= set(faults)
+
+
+@pytest.mark.parametrize(
+    ("statement", "fault"),
+    [
+        (
+            f"GRANT DELETE ON orchestrator.execution TO {RUNTIME}",
+            "The role can delete from the table execution.",
+        ),
+        (
+            f"GRANT UPDATE (detail) ON orchestrator.audit_entry TO {RUNTIME}",
+            "The role can rewrite the table audit_entry.",
+        ),
+        (f"GRANT TRUNCATE ON orchestrator.execution TO {RUNTIME}", "The role can empty the table execution."),
+        (
+            f"GRANT TRIGGER ON orchestrator.execution TO {RUNTIME}",
+            "The role can put triggers on the table execution.",
+        ),
+        (f"GRANT CREATE ON SCHEMA orchestrator TO {RUNTIME}", "The role can create in the schema."),
+        (
+            "ALTER TABLE orchestrator.flow_definition DISABLE TRIGGER flow_definition_immutable",
+            "The guard flow_definition_immutable of the table flow_definition is missing or switched off.",
+        ),
+        (
+            "DROP TRIGGER audit_entry_append_only ON orchestrator.audit_entry",
+            "The guard audit_entry_append_only of the table audit_entry is missing or switched off.",
+        ),
+    ],
+)
+async def test_a_power_too_many_is_found_out(database: TestDatabase, statement: str, fault: str) -> None:
+    database.execute(statement)
+    assert await _faults(database.runtime_url) == [fault]
+
+
+def test_migrating_again_grants_what_has_been_revoked(database: TestDatabase) -> None:
+    database.execute("REVOKE INSERT ON orchestrator.execution FROM orchestrator_runtime")
+    migrate(database.migration_url)
+    held = "SELECT has_table_privilege('orchestrator_runtime', 'orchestrator.execution', 'INSERT')"
+    assert database.execute(held) == [(True,)]
+
+
+def test_provisioning_again_changes_nothing(database: TestDatabase) -> None:
+    provision_roles(database.superuser_url, LOGINS)
+    database.execute(bootstrap_sql())
+    with psycopg.connect(database.runtime_url) as connection:
+        assert connection.execute("SELECT current_user").fetchone() == (RUNTIME,)
+
+
+def test_no_password_is_shown_by_a_login() -> None:
+    assert "wonderland" not in repr(Login(name="alice", password="wonderland"))
