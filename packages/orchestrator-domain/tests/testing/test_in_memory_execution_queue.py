@@ -2,7 +2,12 @@
 
 from attrs import evolve
 
+from orchestrator_domain.audit import AuditKind
 from orchestrator_domain.execution.checkpoint import CheckpointStatus
+from orchestrator_domain.execution.completion import Completion, DocumentLink
+from orchestrator_domain.identifiers import StateKey
+from orchestrator_domain.ports.execution_queue import ClaimedExecution
+from orchestrator_domain.testing.contracts.completing_contract import PHOTO
 from orchestrator_domain.testing.contracts.execution_queue_contract import ExecutionQueueContract
 from orchestrator_domain.testing.contracts.fenced_writes import retry_later
 from orchestrator_domain.testing.contracts.in_memory_harness import InMemoryHarness
@@ -63,3 +68,18 @@ async def test_the_age_of_a_checkpoint_counts_from_its_first_attempt(harness: In
     assert round(read.first_attempt_age_seconds) == 90
     assert read.started_at is not None
     assert read.finished_at is None
+
+
+async def test_a_document_that_is_linked_already_stays_as_it_is(harness: InMemoryHarness) -> None:
+    cases = StoredCases(harness=harness)
+    first = await cases.claimed()
+    await _complete_with(cases, first, PHOTO)
+    await cases.accepted((await cases.seen(first.request.id)).request, key="check-2")
+    await _complete_with(cases, await cases.claim(), evolve(PHOTO, size_bytes=1))
+    assert await harness.documents(first.request.id) == [PHOTO]
+
+
+async def _complete_with(cases: StoredCases, claimed: ClaimedExecution, document: DocumentLink) -> None:
+    fact = cases.fact(claimed.request, AuditKind.TRANSITION_COMPLETED, claimed.execution.id)
+    completion = Completion(state=StateKey("OPEN"), data={}, result={}, documents=(document,))
+    await cases.harness.queue().complete(claimed.fence, completion, writes=[], succeeded=[], fact=fact)

@@ -1,6 +1,7 @@
 """The writes of a run, each in one shape, so that a suite can hold all of them to the same promise."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 from orchestrator_domain.audit import AuditKind
 from orchestrator_domain.execution.completion import Completion
@@ -10,7 +11,7 @@ from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedEx
 from orchestrator_domain.testing.contracts.stored_cases import StoredCases
 
 type FencedWrite = Callable[
-    [StoredCases, ClaimedExecution, Fence, Sequence[CheckpointWrite]], Awaitable[None]
+    [StoredCases, ClaimedExecution, Fence, Sequence[CheckpointWrite]], Coroutine[Any, Any, None]
 ]
 
 LENT = Completion(
