@@ -1,8 +1,9 @@
 """The use cases over the in-memory store, as a host embeds them; time passes when a test says so."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.audit import AuditEntry
@@ -29,6 +30,7 @@ from orchestrator_domain.identifiers import (
 )
 from orchestrator_domain.ports.action_handler import ActionContext
 from orchestrator_domain.ports.execution_queue import ClaimedExecution, ExecutionQueue
+from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.request.acceptance import AcceptEventCommand, AnyRevision
 from orchestrator_domain.request.creation import CreateRequestCommand
 from orchestrator_domain.request.request import Request
@@ -69,6 +71,21 @@ class CountedHints:
         """Return at once: whoever waits here polls."""
 
 
+@frozen
+class PausingUnitOfWork(UnitOfWork):
+    """Let every other story run between a story's last word and its commit, so that those at once do meet."""
+
+    stores: UnitOfWork
+
+    async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        async def paused(work: Transaction) -> Result:
+            result = await story(work)
+            await asyncio.sleep(0)
+            return result
+
+        return await self.stores.run(paused)
+
+
 def _read_only() -> ChainCatalogue:
     return ChainCatalogue(chain_contracts(dict.fromkeys(CHAIN_ACTIONS, Effect.READ_ONLY)))
 
@@ -87,9 +104,13 @@ class EmbeddedService:
     limits: FlowLimits = field(factory=FlowLimits)
 
     @property
+    def unit_of_work(self) -> UnitOfWork:
+        return PausingUnitOfWork(self.harness.unit_of_work())
+
+    @property
     def author(self) -> AuthorFlow:
         return AuthorFlow(
-            unit_of_work=self.harness.unit_of_work(),
+            unit_of_work=self.unit_of_work,
             validator=FlowSoundness(resolve_contract=self.catalogue.current),
             catalogue=self.catalogue,
             identifiers=self.identifiers,
@@ -97,12 +118,12 @@ class EmbeddedService:
 
     @property
     def activation(self) -> ActivateFlow:
-        return ActivateFlow(unit_of_work=self.harness.unit_of_work())
+        return ActivateFlow(unit_of_work=self.unit_of_work)
 
     @property
     def create(self) -> CreateRequest:
         return CreateRequest(
-            unit_of_work=self.harness.unit_of_work(),
+            unit_of_work=self.unit_of_work,
             flows=self.flows,
             identifiers=self.identifiers,
             limits=self.limits,
@@ -111,7 +132,7 @@ class EmbeddedService:
     @property
     def accept(self) -> AcceptEvent:
         return AcceptEvent(
-            unit_of_work=self.harness.unit_of_work(),
+            unit_of_work=self.unit_of_work,
             flows=self.flows,
             identifiers=self.identifiers,
             wakeup=self.wakeup,
@@ -120,7 +141,7 @@ class EmbeddedService:
 
     @property
     def read(self) -> ReadRequest:
-        return ReadRequest(unit_of_work=self.harness.unit_of_work(), flows=self.flows)
+        return ReadRequest(unit_of_work=self.unit_of_work, flows=self.flows)
 
     def runner(
         self, *, queue: ExecutionQueue | None = None, attempt: Attempt | None = None

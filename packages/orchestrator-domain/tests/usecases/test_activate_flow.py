@@ -1,0 +1,150 @@
+"""Which published version new requests of a type get."""
+
+from asyncio import gather
+
+import pytest
+from attrs import evolve
+from tests.plugins.embedded_service import AUTHOR, CHAIN_TYPE_KEY, EmbeddedService
+
+from orchestrator_domain.errors import (
+    AccessDenied,
+    FlowNotPublished,
+    FlowRetired,
+    NotFound,
+    OrchestratorError,
+    RevisionMismatch,
+)
+from orchestrator_domain.flow.lifecycle import RequestType, StoredFlow
+from orchestrator_domain.identifiers import FlowId, Revision, Role
+from orchestrator_domain.ports.unit_of_work import Transaction
+from orchestrator_domain.request.acceptance import AnyRevision, RevisionIn
+from orchestrator_domain.testing.chain import chain_document
+from orchestrator_domain.testing.examples import CLERK, admin_fact
+from orchestrator_domain.usecases.activate_flow import MustNotExist, TypePrecondition
+
+
+@pytest.fixture
+def service() -> EmbeddedService:
+    return EmbeddedService()
+
+
+async def activate(
+    service: EmbeddedService, flow_id: FlowId, precondition: TypePrecondition | None = None
+) -> RequestType:
+    return await service.activation.activate(
+        CHAIN_TYPE_KEY, flow_id, precondition=precondition or MustNotExist(), actor=AUTHOR
+    )
+
+
+async def test_the_first_activation_creates_the_type(service: EmbeddedService) -> None:
+    flow = await service.published()
+    created = await activate(service, flow.id)
+    assert created == RequestType(key=CHAIN_TYPE_KEY, active_flow=flow.id, enabled=True, revision=Revision(0))
+    assert await service.activation.find(CHAIN_TYPE_KEY, AUTHOR) == created
+
+
+@pytest.mark.parametrize("precondition", [RevisionIn(tags=("0",)), AnyRevision()])
+async def test_a_later_activation_moves_the_type_under_its_precondition(
+    service: EmbeddedService, precondition: TypePrecondition
+) -> None:
+    await activate(service, (await service.published()).id)
+    second = await service.published({**chain_document(), "version": 2})
+    moved = await activate(service, second.id, precondition)
+    assert (moved.active_flow, moved.revision) == (second.id, 1)
+
+
+async def test_each_activation_is_kept_with_what_was_active_before(service: EmbeddedService) -> None:
+    first = await service.published()
+    await activate(service, first.id)
+    second = await service.published({**chain_document(), "version": 2})
+    await activate(service, second.id, AnyRevision())
+    facts = [fact for fact in await service.harness.admin_facts() if fact.action == "FLOW_ACTIVATED"]
+    assert [fact.detail for fact in facts] == [
+        {"activeFlowBefore": None, "activeFlow": str(first.id), "checksum": first.checksum},
+        {"activeFlowBefore": str(first.id), "activeFlow": str(second.id), "checksum": second.checksum},
+    ]
+    assert {(fact.type_key, fact.actor) for fact in facts} == {(CHAIN_TYPE_KEY, "author-1")}
+
+
+@pytest.mark.parametrize(
+    ("exists", "precondition", "current"),
+    [
+        (True, MustNotExist(), 0),
+        (True, RevisionIn(tags=("1",)), 0),
+        (False, RevisionIn(tags=("0",)), None),
+        (False, AnyRevision(), None),
+    ],
+)
+async def test_a_precondition_that_does_not_hold_changes_nothing(
+    service: EmbeddedService, precondition: TypePrecondition, current: int | None, *, exists: bool
+) -> None:
+    flow = await service.published()
+    if exists:
+        await activate(service, flow.id)
+    facts = list(await service.harness.admin_facts())
+    with pytest.raises(RevisionMismatch) as refusal:
+        await activate(service, flow.id, precondition)
+    assert refusal.value.current == current
+    assert list(await service.harness.admin_facts()) == facts
+
+
+async def test_of_two_first_activations_at_once_one_creates(service: EmbeddedService) -> None:
+    flow = await service.published()
+    results = await gather(activate(service, flow.id), activate(service, flow.id), return_exceptions=True)
+    assert sorted(type(result).__name__ for result in results) == ["RequestType", "RevisionMismatch"]
+
+
+async def test_of_two_later_activations_at_once_under_one_revision_one_moves_the_type(
+    service: EmbeddedService,
+) -> None:
+    flow = await service.published()
+    await activate(service, flow.id)
+    tag = RevisionIn(tags=("0",))
+    results = await gather(
+        activate(service, flow.id, tag), activate(service, flow.id, tag), return_exceptions=True
+    )
+    assert sorted(type(result).__name__ for result in results) == ["RequestType", "RevisionMismatch"]
+
+
+async def test_only_a_published_version_is_activated(service: EmbeddedService) -> None:
+    published = await service.published()
+    draft = await service.author.create_draft({**chain_document(), "version": 2}, AUTHOR)
+    retired = await retire(service, published)
+    refusals: list[tuple[FlowId, type[OrchestratorError]]] = [
+        (draft.id, FlowNotPublished),
+        (retired.id, FlowRetired),
+        (FlowId(service.identifiers.uuid()), NotFound),
+    ]
+    for flow_id, refusal in refusals:
+        with pytest.raises(refusal) as refused:
+            await activate(service, flow_id)
+        assert refused.value.pointer == "/flowId"
+    assert not service.harness.store.request_types.rows
+
+
+async def test_activating_needs_the_flow_admin_and_reading_any_technical_role(
+    service: EmbeddedService,
+) -> None:
+    flow = await service.published()
+    publisher = evolve(AUTHOR, roles=frozenset({Role("FLOW_PUBLISHER")}))
+    with pytest.raises(AccessDenied):
+        await service.activation.activate(
+            CHAIN_TYPE_KEY, flow.id, precondition=MustNotExist(), actor=publisher
+        )
+    await activate(service, flow.id)
+    assert (await service.activation.find(CHAIN_TYPE_KEY, publisher)).active_flow == flow.id
+    with pytest.raises(AccessDenied):
+        await service.activation.find(CHAIN_TYPE_KEY, CLERK)
+
+
+async def test_an_unknown_type_is_not_found(service: EmbeddedService) -> None:
+    with pytest.raises(NotFound):
+        await service.activation.find(CHAIN_TYPE_KEY, AUTHOR)
+
+
+async def retire(service: EmbeddedService, flow: StoredFlow) -> StoredFlow:
+    async def story(work: Transaction) -> StoredFlow:
+        fact = admin_fact("FLOW_RETIRED", flow_id=flow.id)
+        return await work.flows.save(flow.retired(), before=flow.revision, fact=fact)
+
+    return await service.harness.unit_of_work().run(story)
