@@ -6,7 +6,7 @@ from orchestrator_domain.exact_json.text import dump_json, parse_json
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_sandbox.failure import SandboxFailure
 
-_TIMEOUTS: JsonObject = {"connectSeconds": 1, "answerSeconds": 2, "budgetSeconds": 3}
+_TIMEOUTS: JsonObject = {"connectSeconds": 1, "answerSeconds": 4, "budgetSeconds": 5}
 
 
 def quick_catalogue(catalogue_file: Path, directory: Path) -> Path:
@@ -15,19 +15,13 @@ def quick_catalogue(catalogue_file: Path, directory: Path) -> Path:
     Timeouts are no part of a contract, so the contracts stay the same. Raises SandboxFailure for a file that
     has no list of integrations.
     """
-    match parse_json(catalogue_file.read_bytes()):
-        case {"integrations": list(integrations), **others}:
-            quick: JsonObject = {
-                **others,
-                "integrations": [_quick(entry) for entry in integrations],
-                **(
-                    {"documentService": _quick(others["documentService"])}
-                    if "documentService" in others
-                    else {}
-                ),
-            }
-        case _:
-            raise SandboxFailure(f"{catalogue_file} holds no list of integrations: it is not a catalogue.")
+    catalogue = parse_json(catalogue_file.read_bytes())
+    integrations = catalogue.get("integrations") if isinstance(catalogue, dict) else None
+    if not isinstance(catalogue, dict) or not isinstance(integrations, list):
+        raise SandboxFailure(f"{catalogue_file} holds no list of integrations: it is not a catalogue.")
+    quick: JsonObject = {**catalogue, "integrations": [_quick(entry) for entry in integrations]}
+    if "documentService" in quick:
+        quick["documentService"] = _quick(quick["documentService"])
     quick_file = directory / "catalogue.json"
     quick_file.write_text(dump_json(quick), encoding="utf-8")
     return quick_file

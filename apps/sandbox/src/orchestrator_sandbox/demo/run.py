@@ -1,7 +1,7 @@
 """`orchestrator-sandbox demo`: start everything, go through the story, compare, stop everything."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import httpx2
 
@@ -19,12 +19,12 @@ from orchestrator_sandbox.state_directory import StateDirectory, temporary_direc
 from orchestrator_sandbox.stopping import Stopping
 from orchestrator_sandbox.token_request import issued_token
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 30.0
 # Leases short enough that nobody has to wait long for the recovery.
 SERVICE_VARIABLES = {
     "WORKER_POLL_MS": "100",
-    "WORKER_LEASE_SECONDS": "5",
-    "WORKER_RENEW_SECONDS": "1.5",
+    "WORKER_LEASE_SECONDS": "7",
+    "WORKER_RENEW_SECONDS": "2",
     "WORKER_DRAIN_SECONDS": "5",
 }
 INTERRUPTED = 130
@@ -44,7 +44,7 @@ def run_demo(examples: Examples, report: Report) -> int:
             plan = _plan(examples, state)
             report.begin("starting PostgreSQL, token issuer, provider doubles, API and two workers")
             with running_sandbox(plan, state, stopping) as sandbox:
-                reports = list(_told(_story(sandbox, examples), report))
+                reports = list(told(_story(sandbox, examples).steps(), report))
                 report.begin("stopping everything")
     except StopRequested:
         return INTERRUPTED
@@ -79,21 +79,22 @@ def _client(sandbox: Sandbox, subject: str, *roles: str) -> ApiClient:
     return ApiClient.of(sandbox.api_url, token)
 
 
-def _told(story: Story, report: Report) -> Iterator[StepReport]:
+def told(steps: Iterable[Step], report: Report) -> Iterator[StepReport]:
+    """Take the steps and tell each; after one that breaks off, the later ones have nothing to build on."""
     broken_at = None
-    for step in story.steps():
+    for step in steps:
         if broken_at is None:
             report.begin(step.name)
-            told, broke = _taken(step)
+            taken, broke = _taken(step)
             broken_at = step.name if broke else None
         else:
-            told = _untaken(step, broken_at)
-        report.step(told)
-        yield told
+            taken = _untaken(step, broken_at)
+        report.step(taken)
+        yield taken
 
 
 def _taken(step: Step) -> tuple[StepReport, bool]:
-    """Take a step, and tell whether it broke off, so that later ones have nothing to build on."""
+    """Take a step, and tell whether it broke off."""
     began = time.monotonic()
     try:
         seen, broke = step.act(), False
