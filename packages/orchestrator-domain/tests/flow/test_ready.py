@@ -68,6 +68,10 @@ def test_a_violation_that_event_and_task_agree_on_is_told_once() -> None:
     assert len(ready_flow(evolve(STORED, document=document)).event_violations(OPEN, CHECK, {})) == 1
 
 
+def test_a_task_without_a_schema_asks_for_nothing_more_than_its_event() -> None:
+    assert not ready_flow(STORED).event_violations(OPEN, CHECK, {})
+
+
 def test_without_a_data_schema_any_object_will_do() -> None:
     assert not ready_flow(STORED).data_violations({"anything": [None]})
 

@@ -1,9 +1,10 @@
 """Which published version new requests of a type get."""
 
 from asyncio import gather
+from collections.abc import Awaitable, Callable
 
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
 from tests.plugins.embedded_service import AUTHOR, CHAIN_TYPE_KEY, EmbeddedService
 
 from orchestrator_domain.errors import (
@@ -15,12 +16,14 @@ from orchestrator_domain.errors import (
     RevisionMismatch,
 )
 from orchestrator_domain.flow.lifecycle import RequestType, StoredFlow
-from orchestrator_domain.identifiers import FlowId, Revision, Role
-from orchestrator_domain.ports.unit_of_work import Transaction
+from orchestrator_domain.identifiers import FlowId, RequestTypeKey, Revision, Role
+from orchestrator_domain.ports.flow_store import AdminFact, FlowStore, RequestTypeStore
+from orchestrator_domain.ports.request_store import RequestStore
+from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.request.acceptance import AnyRevision, RevisionIn
 from orchestrator_domain.testing.chain import chain_document
 from orchestrator_domain.testing.examples import CLERK, admin_fact
-from orchestrator_domain.usecases.activate_flow import MustNotExist, TypePrecondition
+from orchestrator_domain.usecases.activate_flow import ActivateFlow, MustNotExist, TypePrecondition
 
 
 @pytest.fixture
@@ -94,6 +97,15 @@ async def test_of_two_first_activations_at_once_one_creates(service: EmbeddedSer
     assert sorted(type(result).__name__ for result in results) == ["RequestType", "RevisionMismatch"]
 
 
+async def test_a_type_that_appears_between_lock_and_insert_is_a_mismatch(service: EmbeddedService) -> None:
+    """No lock holds a row that isn't there yet, so the insert has the last word."""
+    flow = await service.published()
+    await activate(service, flow.id)
+    blind = ActivateFlow(unit_of_work=BlindUnitOfWork(service.unit_of_work))
+    with pytest.raises(RevisionMismatch):
+        await blind.activate(CHAIN_TYPE_KEY, flow.id, precondition=MustNotExist(), actor=AUTHOR)
+
+
 async def test_of_two_later_activations_at_once_under_one_revision_one_moves_the_type(
     service: EmbeddedService,
 ) -> None:
@@ -140,6 +152,50 @@ async def test_activating_needs_the_flow_admin_and_reading_any_technical_role(
 async def test_an_unknown_type_is_not_found(service: EmbeddedService) -> None:
     with pytest.raises(NotFound):
         await service.activation.find(CHAIN_TYPE_KEY, AUTHOR)
+
+
+@frozen
+class BlindUnitOfWork(UnitOfWork):
+    """Let stories lock request types before anybody has created them."""
+
+    stores: UnitOfWork
+
+    async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        async def blindly(work: Transaction) -> Result:
+            return await story(_BlindTransaction(requests=work.requests, flows=work.flows, seen=work))
+
+        return await self.stores.run(blindly)
+
+
+@frozen(kw_only=True)
+class _BlindTransaction(Transaction):
+    requests: RequestStore
+    flows: FlowStore
+    seen: Transaction
+
+    @property
+    def request_types(self) -> RequestTypeStore:
+        return _BlindTypes(self.seen.request_types)
+
+
+@frozen
+class _BlindTypes(RequestTypeStore):
+    types: RequestTypeStore
+
+    async def find(self, key: RequestTypeKey) -> RequestType | None:
+        return await self.types.find(key)
+
+    async def lock(self, key: RequestTypeKey) -> RequestType | None:  # noqa: ARG002 - blind to every key
+        return None
+
+    async def lock_shared(self, key: RequestTypeKey) -> RequestType | None:
+        return await self.types.lock_shared(key)
+
+    async def add(self, request_type: RequestType, fact: AdminFact) -> bool:
+        return await self.types.add(request_type, fact)
+
+    async def save(self, request_type: RequestType, *, before: Revision, fact: AdminFact) -> RequestType:
+        return await self.types.save(request_type, before=before, fact=fact)
 
 
 async def retire(service: EmbeddedService, flow: StoredFlow) -> StoredFlow:
