@@ -126,7 +126,7 @@ HS512_HEADER = GOOD_HEADER.replace("RS256", "HS512")
             secretly_signed_text(HS512_HEADER, json.dumps(claims()), secret=DER, digest="sha512"),
             id="HS512 with the public key as the secret",
         ),
-        pytest.param(token(header={"alg": "PS256"}), id="an algorithm that is not allowed"),
+        pytest.param(token(algorithm="PS256"), id="an algorithm that is not allowed"),
         pytest.param(token(header={"alg": ["RS256"]}), id="alg is a list"),
         pytest.param(token(header={"alg": None}), id="no alg"),
         pytest.param(token(header={"alg": "ES256"}), id="an algorithm that doesn't fit the key"),

@@ -8,6 +8,7 @@ from starlette.types import Message, Scope
 from tests.plugins.http_service import API, HttpService, http_service, json_of, problem_of
 from tests.plugins.token_desk import token
 
+from orchestrator_domain.exact_json.text import parse_json
 from orchestrator_http.services import HttpSettings
 
 REQUESTS = f"{API}/requests"
@@ -181,6 +182,12 @@ class Wire:
     def status(self) -> int | None:
         return self.sent[0]["status"] if self.sent else None
 
+    @property
+    def code(self) -> object:
+        problem = parse_json(self.sent[1]["body"])
+        assert isinstance(problem, dict)
+        return problem["code"]
+
 
 def scope(lines: Iterable[tuple[bytes, bytes]] = (), *, path: str = REQUESTS, method: str = "POST") -> Scope:
     good = [
@@ -224,21 +231,21 @@ async def test_a_second_line_of_a_header_that_has_one_is_refused(
 ) -> None:
     wire = Wire(b'{"typeKey":"L"}')
     await service.app(scope([line]), wire.receive, wire.send)
-    assert wire.status == 400
+    assert (wire.status, wire.code) == (400, "INVALID_HEADER")
 
 
 @pytest.mark.parametrize("name", [b"if-match", b"if-none-match", b"content-length", b"host"])
 async def test_a_repeated_header_is_refused_even_with_one_value(service: HttpService, name: bytes) -> None:
     wire = Wire()
     await service.app(scope([(name, b"1"), (name, b"1")]), wire.receive, wire.send)
-    assert wire.status == 400
+    assert (wire.status, wire.code) == (400, "INVALID_HEADER")
 
 
 async def test_two_ways_to_end_a_body_are_refused(service: HttpService) -> None:
     wire = Wire(b"{}")
     lines = [(b"content-length", b"2"), (b"transfer-encoding", b"chunked")]
     await service.app(scope(lines), wire.receive, wire.send)
-    assert wire.status == 400
+    assert (wire.status, wire.code) == (400, "INVALID_HEADER")
 
 
 async def test_a_client_that_leaves_while_it_sends_is_answered_with_nothing(service: HttpService) -> None:
