@@ -1,0 +1,60 @@
+"""The demonstration, run as `make demo` runs it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXPECTED = {
+    "flow validated and published": "PUBLISHED",
+    "flow activated": "active for CREDITO",
+    "client not found": "CLIENTE_NO_ENCONTRADO, CREADA",
+    "client found": "CLIENTE_ENCONTRADO, INE_PENDIENTE",
+    "event repeated with its key": "same execution, no second call",
+    "INE registered": "DOCUMENTO_VALIDO, ESTADO_CUENTA_PENDIENTE",
+    "bank statement registered": "DOCUMENTO_VALIDO, BURO_PENDIENTE",
+    "bureau scores 71": "N, PASO_N",
+    "bureau scores 70": "M, PASO_M",
+    "bureau scores 61": "M, PASO_M",
+    "bureau scores 60": "MANUAL, REVISION_MANUAL",
+    "two events at once": "202 and 409 or 202 and 412",
+    "worker killed during a call, another goes on": "N, PASO_N; calls 2, keys 1, effects 1, fence grown",
+}
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[dict[str, Any]]:
+    """Every line of one run."""
+    command = [sys.executable, "-m", "orchestrator_sandbox.cli", "demo", "--json"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stderr == ""
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+def test_every_step_is_seen_as_expected(lines: list[dict[str, Any]]) -> None:
+    steps = [line for line in lines if line["kind"] == "step"]
+    assert {step["step"]: step["expected"] for step in steps} == EXPECTED
+    assert {
+        step["step"] for step in steps if step["seen"] in step["expected"].split(" or ")
+    } == EXPECTED.keys()
+
+
+def test_progress_is_told_before_the_first_step_and_the_verdict_after_the_last(
+    lines: list[dict[str, Any]],
+) -> None:
+    kinds = [line["kind"] for line in lines]
+    assert kinds[0] == "progress"
+    assert kinds[-1] == "end"
+    assert (lines[-1]["steps"], lines[-1]["failed"]) == (len(EXPECTED), 0)
+
+
+def test_the_readme_shows_every_step(lines: list[dict[str, Any]]) -> None:
+    readme = (ROOT / "README.md").read_text()
+    shown = [line for line in lines if line["kind"] == "step"]
+    assert [step["step"] for step in shown if f"\n{step['step']} " not in readme] == []
+    assert [step["expected"] for step in shown if step["expected"] not in readme] == []
