@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any, Self, cast
 
 import psycopg
-from attrs import frozen
+from attrs import field, frozen
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import set_json_dumps, set_json_loads
@@ -28,7 +28,7 @@ class ConnectionSettings:
     `application_name` is what pg_stat_activity shows.
     """
 
-    url: str
+    url: str = field(repr=False)
     application_name: str = "orchestrator"
     connect_timeout_seconds: int = 5
     lock_timeout_seconds: float = 10.0

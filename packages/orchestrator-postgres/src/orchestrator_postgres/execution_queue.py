@@ -1,5 +1,6 @@
 """The durable queue: the execution table, under leases."""
 
+import asyncio
 from collections.abc import Callable, Collection, Sequence
 from typing import Self
 
@@ -60,7 +61,7 @@ class PostgresExecutionQueue(ExecutionQueue):
         return self._renewal
 
     async def close(self) -> None:
-        self._renewal.close()
+        await asyncio.to_thread(self._renewal.close)
         await self._connections.close()
 
     async def __aenter__(self) -> Self:

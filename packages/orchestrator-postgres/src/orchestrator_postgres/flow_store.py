@@ -20,8 +20,9 @@ from orchestrator_postgres.tables import FLOW_DEFINITION as FLOW
 
 _BY_ID = select(FLOW).where(FLOW.c.id == bindparam("id"))
 _FIND = compiled(_BY_ID)
-# One row of one table: after waiting for the lock, PostgreSQL returns its newest version.
-_LOCK = compiled(_BY_ID.with_for_update())
+# One row of one table: after waiting for the lock, PostgreSQL returns its newest version. FOR NO KEY UPDATE keeps out
+# writers and those who lock it shared, and lets pass the foreign keys of histories that only name the flow.
+_LOCK = compiled(_BY_ID.with_for_update(key_share=True))
 _LOCK_SHARED = compiled(_BY_ID.with_for_update(read=True))
 _LIST = compiled(select(FLOW).order_by(FLOW.c.flow_key, FLOW.c.version))
 

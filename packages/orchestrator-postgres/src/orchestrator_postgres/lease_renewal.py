@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any, cast
 
 import psycopg
+from attrs import evolve
 from psycopg.errors import LockNotAvailable
 from psycopg.rows import DictRow, dict_row
 
@@ -22,6 +23,7 @@ _LOCK = sql_file("lock_execution")
 _RENEW_ONE = sql_file("renew_lease")
 _STILL_HELD = sql_file("read_fence")
 _ATTEMPTS_MAX = 3
+_PATIENCE_SECONDS = 10.0
 _BUSY_WAIT = b"SET LOCAL lock_timeout = '1s'"
 
 
@@ -32,7 +34,9 @@ class LeaseRenewal:
     """
 
     def __init__(self, settings: ConnectionSettings) -> None:
-        self._settings = settings
+        # A renewal that hangs longer than this would be too late anyway; a new connection may still be in time.
+        seconds = min(settings.statement_timeout_seconds, _PATIENCE_SECONDS)
+        self._settings = evolve(settings, statement_timeout_seconds=seconds)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="lease-renewal")
         self._one_at_a_time = Lock()
         self._connection: psycopg.Connection[DictRow] | None = None

@@ -1,0 +1,107 @@
+"""Claims of several claimers at once, and what serves them."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from tests.plugins.postgres_harness import PostgresHarness
+
+from orchestrator_domain.execution.checkpoint import CheckpointStatus
+from orchestrator_domain.identifiers import ExecutionId, LeaseOwner
+from orchestrator_domain.ports.execution_queue import ClaimedExecution
+from orchestrator_domain.testing.contracts.stored_cases import (
+    LEASE_SECONDS,
+    OTHER_WORKER,
+    WORKER,
+    StoredCases,
+)
+from orchestrator_domain.testing.examples import checkpoint_of, write_of
+from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
+from orchestrator_postgres.execution_queue import UNREADABLE_CLAIMS_MAX, PostgresExecutionQueue
+from orchestrator_postgres.statements import sql_file
+
+
+async def _claim(harness: PostgresHarness, owner: LeaseOwner, limit: int) -> Sequence[ClaimedExecution]:
+    return await harness.queue().claim(owner=owner, limit=limit, lease_seconds=LEASE_SECONDS)
+
+
+async def test_claimers_at_once_never_take_one_execution_twice(harness: PostgresHarness) -> None:
+    cases = StoredCases(harness=harness)
+    accepted = {(await cases.accepted()).id for _ in range(12)}
+    start = asyncio.Barrier(4)
+
+    async def claimer(number: int) -> list[ExecutionId]:
+        await start.wait()
+        claims = [await _claim(harness, LeaseOwner(f"worker-{number}"), 2) for _ in range(3)]
+        return [one.execution.id for claim in claims for one in claim]
+
+    taken = [one for claimer in await asyncio.gather(*map(claimer, range(4))) for one in claimer]
+    left = [one.execution.id for one in await _claim(harness, WORKER, 12)]
+    assert sorted([*taken, *left]) == sorted(accepted)
+
+
+async def test_a_claim_passes_over_what_another_transaction_holds(harness: PostgresHarness) -> None:
+    cases = StoredCases(harness=harness)
+    busy, free = (await cases.accepted()).id, (await cases.accepted()).id
+    async with harness.superuser.transaction():
+        await harness.rows(b"SELECT FROM orchestrator.execution WHERE id = %s FOR UPDATE", busy)
+        assert [one.execution.id for one in await _claim(harness, WORKER, 2)] == [free]
+    assert [one.execution.id for one in await _claim(harness, WORKER, 2)] == [busy]
+
+
+async def test_a_claim_sees_the_last_checkpoint_of_the_old_owner(harness: PostgresHarness) -> None:
+    cases = StoredCases(harness=harness)
+    first = await cases.claimed()
+    start = write_of(checkpoint_of(first.execution.id), cases.identifiers)
+    await harness.queue().checkpoint(first.fence, [start])
+    await harness.expire_lease(first.execution.id)
+    (second,) = await _claim(harness, OTHER_WORKER, 1)
+    assert [(one.status, one.attempts) for one in second.checkpoints] == [(CheckpointStatus.RUNNING, 1)]
+
+
+async def test_a_row_that_can_not_be_read_fails_alone(harness: PostgresHarness) -> None:
+    cases = StoredCases(harness=harness)
+    broken, healthy = (await cases.accepted()).id, (await cases.accepted()).id
+    await _break(harness, broken)
+    told: list[ExecutionId] = []
+    async with PostgresExecutionQueue(
+        harness.settings, SequentialIdentifiers(), unreadable=told.append
+    ) as queue:
+        claimed = await queue.claim(owner=WORKER, limit=2, lease_seconds=LEASE_SECONDS)
+    assert [one.execution.id for one in claimed] == [healthy]
+    assert told == [broken]
+
+
+async def test_a_row_that_stays_unreadable_ends_with_an_operator(harness: PostgresHarness) -> None:
+    cases = StoredCases(harness=harness)
+    broken = await cases.accepted()
+    await _break(harness, broken.id)
+    for _ in range(UNREADABLE_CLAIMS_MAX):
+        assert not await _claim(harness, WORKER, 1)
+        await harness.superuser.execute(
+            b"UPDATE orchestrator.execution SET lease_until = clock_timestamp() - interval '1 second'"
+            b" WHERE id = %s AND status = 'RUNNING'",
+            [broken.id],
+        )
+    (row,) = await harness.rows(
+        b"SELECT status, error_code FROM orchestrator.execution WHERE id = %s", broken.id
+    )
+    assert (row["status"], row["error_code"]) == ("RECONCILIATION_REQUIRED", "EXECUTION_UNREADABLE")
+    assert [entry.kind for entry in await harness.history(broken.request_id)][-1] == "RECONCILIATION_REQUIRED"
+
+
+@pytest.mark.parametrize("index", ["ix_execution_due", "ix_execution_lease"])
+async def test_a_claim_is_served_by_both_partial_indexes(harness: PostgresHarness, index: str) -> None:
+    values = {"owner": WORKER, "claims_max": 10, "lease_seconds": LEASE_SECONDS}
+    async with harness.superuser.transaction(force_rollback=True):
+        await harness.superuser.execute(b"SET LOCAL enable_seqscan = off")
+        cursor = await harness.superuser.execute(b"EXPLAIN " + sql_file("claim_mark"), values)
+        plan = "\n".join(row["QUERY PLAN"] for row in await cursor.fetchall())
+    assert f"using {index} on execution" in plan
+    assert "Index Cond: (" in plan
+
+
+async def _break(harness: PostgresHarness, execution_id: ExecutionId) -> None:
+    await harness.superuser.execute(
+        b"UPDATE orchestrator.execution SET actor_snapshot = '{}' WHERE id = %s", [execution_id]
+    )

@@ -1,0 +1,61 @@
+"""What PostgresWakeup does beyond the contract."""
+
+import asyncio
+
+import pytest
+from tests.plugins.migrated_database import TestDatabase
+from tests.plugins.postgres_harness import PostgresWakeupHarness
+
+from orchestrator_postgres.engine import ConnectionSettings
+from orchestrator_postgres.wakeup import PostgresWakeup
+
+PATIENCE_SECONDS = 60.0
+
+
+async def _hinted_until_woken(wakeup_harness: PostgresWakeupHarness) -> None:
+    waiting = asyncio.create_task(wakeup_harness.waiting().wait(timeout_seconds=10 * PATIENCE_SECONDS))
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not waiting.done():
+            wakeup_harness.hinting().hint()
+            await asyncio.wait([waiting], timeout=0.01)
+
+
+async def test_hints_arrive_again_after_both_connections_were_cut(
+    wakeup_harness: PostgresWakeupHarness,
+) -> None:
+    await _hinted_until_woken(wakeup_harness)
+    await wakeup_harness.break_connection()
+    await wakeup_harness.waiting().wait(timeout_seconds=0)
+    # A new listener wakes its waiter once, for what it may have missed; the second one is a hint's doing.
+    for _ in range(2):
+        await _hinted_until_woken(wakeup_harness)
+
+
+async def test_a_hint_that_came_while_nobody_waited_ends_the_next_wait(
+    wakeup_harness: PostgresWakeupHarness, database: TestDatabase
+) -> None:
+    await _hinted_until_woken(wakeup_harness)
+    await wakeup_harness.waiting().wait(timeout_seconds=0)
+    database.execute("NOTIFY orchestrator_due")
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await wakeup_harness.waiting().wait(timeout_seconds=10 * PATIENCE_SECONDS)
+
+
+@pytest.mark.parametrize("listens", [True, False])
+async def test_without_a_server_hints_and_waits_end_all_the_same(*, listens: bool) -> None:
+    settings = ConnectionSettings(url="postgresql://nobody@127.0.0.1:1/nowhere", connect_timeout_seconds=1)
+    async with PostgresWakeup(settings, listens=listens) as wakeup:
+        wakeup.hint()
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await wakeup.wait(timeout_seconds=0.01)
+
+
+async def test_hints_on_an_idle_connection_leave_no_transaction_open(
+    wakeup_harness: PostgresWakeupHarness, database: TestDatabase
+) -> None:
+    await _hinted_until_woken(wakeup_harness)
+    states = database.execute(
+        "SELECT DISTINCT state FROM pg_stat_activity"
+        " WHERE application_name = 'orchestrator-wakeup' AND datname = current_database()"
+    )
+    assert states == [("idle",)]

@@ -1,0 +1,88 @@
+"""A TCP proxy before PostgreSQL that cuts the connection at a COMMIT, on its way or on that of its answer."""
+
+import asyncio
+from asyncio import StreamReader, StreamWriter
+from contextlib import suppress
+from typing import Self
+from urllib.parse import urlsplit, urlunsplit
+
+_CHUNK_BYTES = 65536
+
+
+class CuttingProxy:
+    """Stand between a client and the server of a URL.
+
+    `cut_next_commit` takes away the answer of one COMMIT that begins after it; what the server did with it stays
+    done, since the answer has arrived here before the connection is cut. After `lose_next_commit` one COMMIT doesn't
+    even arrive.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._upstream = urlsplit(url)
+        self._server: asyncio.Server | None = None
+        self._to_cut = 0
+        self._to_lose = 0
+        self._open: set[StreamWriter] = set()
+        self.cuts = 0
+
+    @property
+    def url(self) -> str:
+        assert self._server is not None, "the proxy has been entered"
+        port = self._server.sockets[0].getsockname()[1]
+        user, _, _ = self._upstream.netloc.rpartition("@")
+        return urlunsplit(self._upstream._replace(netloc=f"{user}@127.0.0.1:{port}", query="sslmode=disable"))
+
+    def cut_next_commit(self) -> None:
+        self._to_cut += 1
+
+    def lose_next_commit(self) -> None:
+        self._to_lose += 1
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None, "the proxy has been entered"
+        self._server.close()
+        for writer in self._open:
+            writer.transport.abort()
+        await self._server.wait_closed()
+
+    async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
+        self._open.add(writer)
+        up_reader, up_writer = await asyncio.open_connection(self._upstream.hostname, self._upstream.port)
+        cutting = asyncio.Event()
+        tasks = [
+            asyncio.create_task(self._requests(reader, up_writer, cutting)),
+            asyncio.create_task(self._answers(up_reader, writer, cutting)),
+        ]
+        with suppress(OSError):
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._open.discard(writer)
+        writer.transport.abort()
+        up_writer.transport.abort()
+
+    async def _requests(self, reader: StreamReader, writer: StreamWriter, cutting: asyncio.Event) -> None:
+        while chunk := await reader.read(_CHUNK_BYTES):
+            commits = b"COMMIT" in chunk
+            if commits and self._to_lose:
+                self._to_lose -= 1
+                self.cuts += 1
+                return
+            if commits and self._to_cut:
+                self._to_cut -= 1
+                cutting.set()
+            writer.write(chunk)
+            await writer.drain()
+
+    async def _answers(self, reader: StreamReader, writer: StreamWriter, cutting: asyncio.Event) -> None:
+        while chunk := await reader.read(_CHUNK_BYTES):
+            if cutting.is_set():
+                self.cuts += 1
+                return
+            writer.write(chunk)
+            await writer.drain()
