@@ -1,5 +1,6 @@
 """Reading request headers so that two readers can't read them differently."""
 
+import re
 from typing import Final
 
 from attrs import frozen
@@ -18,6 +19,7 @@ _ONE_LINE: Final = {
     b"if-none-match": "If-None-Match",
     b"transfer-encoding": "Transfer-Encoding",
 }
+_PRINTABLE: Final = re.compile(rb"[\t -~]*")
 
 
 @frozen
@@ -43,7 +45,6 @@ class HeaderLines:
             return None
         if len(values) > 1:
             raise refusal(f"{spelling} occurs more than once: send a single line.")
-        text = values[0].decode("latin-1").strip(" \t")
-        if not all(" " <= character <= "~" or character == "\t" for character in text):
+        if not _PRINTABLE.fullmatch(values[0]):
             raise refusal(f"{spelling} holds characters outside printable ASCII.")
-        return text
+        return values[0].decode("ascii").strip(" \t")
