@@ -132,6 +132,7 @@ def _new_pool(connections_max: int, tls: SSLContext) -> httpx2.AsyncClient:
             max_keepalive_connections=connections_max,
             keepalive_expiry=_KEEPALIVE_SECONDS,
         ),
+        # Cookies are neither sent nor gathered.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
     )
 
