@@ -241,6 +241,17 @@ async def test_a_repeated_header_is_refused_even_with_one_value(service: HttpSer
     assert (wire.status, wire.code) == (400, "INVALID_HEADER")
 
 
+@pytest.mark.parametrize(
+    "lines", [[(b"x-large", b"x" * 33_000)], [(b"x-many", b"1")] * 100], ids=["large", "many"]
+)
+async def test_headers_beyond_reason_are_refused(
+    service: HttpService, lines: list[tuple[bytes, bytes]]
+) -> None:
+    wire = Wire(b"{}")
+    await service.app(scope(lines), wire.receive, wire.send)
+    assert (wire.status, wire.code) == (431, "HEADERS_TOO_LARGE")
+
+
 async def test_two_ways_to_end_a_body_are_refused(service: HttpService) -> None:
     wire = Wire(b"{}")
     lines = [(b"content-length", b"2"), (b"transfer-encoding", b"chunked")]

@@ -6,7 +6,7 @@ from typing import Final
 from attrs import frozen
 
 from orchestrator_domain.errors import OrchestratorError
-from orchestrator_http.refusals import InvalidHeader
+from orchestrator_http.refusals import HeadersTooLarge, InvalidHeader
 
 # A second line of any of these is an attack or a mistake: two readers may each believe another one of them.
 _ONE_LINE: Final = {
@@ -19,6 +19,8 @@ _ONE_LINE: Final = {
     b"if-none-match": "If-None-Match",
     b"transfer-encoding": "Transfer-Encoding",
 }
+_LINES_MAX: Final = 100
+_BYTES_MAX: Final = 32 * 1024
 _PRINTABLE: Final = re.compile(rb"[\t -~]*")
 
 
@@ -27,6 +29,16 @@ class HeaderLines:
     """The header lines of one request, names in lower case, as the server passes them."""
 
     lines: list[tuple[bytes, bytes]]
+
+    def refuse_oversized(self) -> None:
+        """Raise HeadersTooLarge for more than a client has reason to send; not every server has a limit of its own."""
+        if (
+            len(self.lines) > _LINES_MAX
+            or sum(len(name) + len(value) for name, value in self.lines) > _BYTES_MAX
+        ):
+            raise HeadersTooLarge(
+                f"The headers are larger than {_BYTES_MAX} bytes or more than {_LINES_MAX} lines: send fewer."
+            )
 
     def refuse_ambiguous(self) -> None:
         """Raise InvalidHeader for a second line of a header that has one, or for two ways to end the body."""

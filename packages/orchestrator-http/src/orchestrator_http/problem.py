@@ -17,7 +17,13 @@ from orchestrator_domain.exact_json.text import MalformedJson, dump_json
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.identifiers import CorrelationId
 from orchestrator_http.preconditions import entity_tag
-from orchestrator_http.refusals import BodyTooLarge, BodyTooSlow, MethodNotAllowed, NotAuthenticated
+from orchestrator_http.refusals import (
+    BodyTooLarge,
+    BodyTooSlow,
+    HeadersTooLarge,
+    MethodNotAllowed,
+    NotAuthenticated,
+)
 from orchestrator_http.views import finding_view
 
 
@@ -60,6 +66,7 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
     "EVALUATION_ERROR": ProblemKind(422, "A condition can't be evaluated on this data"),
     "FLOW_INVALID": ProblemKind(422, "The flow definition has errors"),
     "PRECONDITION_REQUIRED": ProblemKind(428, "The request must be conditional"),
+    "HEADERS_TOO_LARGE": ProblemKind(431, "The headers are too large"),
     "INTERNAL_ERROR": ProblemKind(500, "The service failed unexpectedly"),
     "STORAGE_UNAVAILABLE": ProblemKind(503, "The store does not answer"),
     "AUTHENTICATION_UNAVAILABLE": ProblemKind(503, "Tokens can't be checked now"),
@@ -121,8 +128,8 @@ def _headers(error: OrchestratorError, kind: ProblemKind) -> Mapping[str, str]:
             return {"Allow": ", ".join(allowed)}
         case RevisionMismatch(current=current) if current is not None:
             return {"ETag": entity_tag(current)}
-        case BodyTooLarge() | BodyTooSlow():
-            # The rest of the body is not wanted: the server closes instead of reading on.
+        case BodyTooLarge() | BodyTooSlow() | HeadersTooLarge():
+            # What follows is not wanted: the server closes instead of reading on.
             return {"Connection": "close"}
         case _:
             return {"Retry-After": _RETRY_AFTER_SECONDS} if kind.status == 503 else {}

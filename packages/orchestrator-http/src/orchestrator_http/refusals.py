@@ -11,6 +11,10 @@ class InvalidHeader(OrchestratorError):
     code: ClassVar[str] = "INVALID_HEADER"
 
 
+class HeadersTooLarge(OrchestratorError):
+    code: ClassVar[str] = "HEADERS_TOO_LARGE"
+
+
 class IdempotencyKeyRequired(OrchestratorError):
     code: ClassVar[str] = "IDEMPOTENCY_KEY_REQUIRED"
 

@@ -49,6 +49,7 @@ class PathEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = HeaderLines(scope["headers"])
+        headers.refuse_oversized()
         headers.refuse_ambiguous()
         response = await self._response(scope, receive, headers)
         await response(scope, receive, _without_body(send) if scope["method"] == "HEAD" else send)
