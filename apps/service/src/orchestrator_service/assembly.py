@@ -284,6 +284,7 @@ def _registry(parts: _Parts, client: ProviderClient) -> HandlerRegistry:
             RegisterDocument(service=parts.catalogue.document_service, client=client, now=_now),
         ],
         observer=parts.observer,
+        threads_max=parts.settings.worker.concurrency,
     )
 
 
