@@ -12,7 +12,7 @@ from psycopg import AsyncConnection
 from tests.plugins.migrated_database import TestDatabase
 
 import orchestrator_postgres
-from orchestrator_postgres.migrate import migrate
+from orchestrator_postgres.migrate import MigrationFailed, migrate
 from orchestrator_postgres.schema_revision import (
     HEAD_REVISION,
     KNOWN_REVISIONS,
@@ -134,7 +134,7 @@ def test_a_start_on_another_revision_is_refused_with_what_to_do(
 
 def test_a_failed_revision_leaves_nothing_behind(unmigrated_database: TestDatabase) -> None:
     unmigrated_database.execute("CREATE TABLE orchestrator.execution (id integer)")
-    with pytest.raises(Exception, match="already exists"):
+    with pytest.raises(MigrationFailed, match=r"relation .execution. already exists \(SQLSTATE 42P07\)"):
         migrate(unmigrated_database.migration_url)
     assert unmigrated_database.execute(
         "SELECT tablename FROM pg_tables WHERE schemaname = 'orchestrator'"
@@ -142,5 +142,25 @@ def test_a_failed_revision_leaves_nothing_behind(unmigrated_database: TestDataba
 
 
 def test_the_runtime_role_can_not_migrate(unmigrated_database: TestDatabase) -> None:
-    with pytest.raises(Exception, match="permission denied"):
+    with pytest.raises(MigrationFailed, match="permission denied for schema orchestrator"):
         migrate(unmigrated_database.runtime_url)
+
+
+def test_a_database_that_does_not_answer_is_told_without_its_password() -> None:
+    with pytest.raises(MigrationFailed, match="does not answer") as failed:
+        migrate("postgresql://owner:wonderland@127.0.0.1:1/nowhere")
+    assert "wonderland" not in str(failed.value)
+
+
+def test_a_schema_from_a_newer_version_is_left_alone(database: TestDatabase) -> None:
+    database.execute("UPDATE orchestrator.alembic_version SET version_num = '9999'")
+    with pytest.raises(MigrationFailed, match="deploy a newer version"):
+        migrate(database.migration_url)
+    assert database.execute("SELECT version_num FROM orchestrator.alembic_version") == [("9999",)]
+
+
+def test_a_migration_says_which_group_roles_got_nothing(
+    unmigrated_database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("orchestrator_postgres.migrate.GROUP_ROLES", ("orchestrator_runtime", "nobody_yet"))
+    assert migrate(unmigrated_database.migration_url).missing_roles == ("nobody_yet",)
