@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
+from hashlib import sha256
 from itertools import permutations
 
 import pytest
@@ -186,6 +187,17 @@ def test_an_erased_entry_still_proves_everything_but_its_detail() -> None:
 
 def test_a_salt_hides_which_detail_was_erased() -> None:
     assert detail_hash("0" * 32, {"event": "A"}) != detail_hash("1" * 32, {"event": "A"})
+
+
+def test_a_link_is_the_digest_of_four_documented_lines() -> None:
+    """Written out, since the store's own SQL and any auditor have to come to the same digest."""
+    text = "\n".join(["0" * 64, "7", "2030-01-01T12:00:00.000000Z", "c" * 64])
+    linked = link(head=GENESIS_HEAD, sequence=7, created_at=NOON, content=Sha256Hex("c" * 64))
+    assert linked == sha256(text.encode()).hexdigest()
+
+
+def test_a_detail_is_hashed_after_its_salt_and_a_line_break() -> None:
+    assert detail_hash("5a17", {"b": 1, "a": []}) == sha256(b'5a17\n{"a":[],"b":1}').hexdigest()
 
 
 def test_a_moment_is_hashed_alike_in_every_time_zone() -> None:
