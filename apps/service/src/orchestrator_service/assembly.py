@@ -170,7 +170,7 @@ def _authentication(settings: Settings) -> Authentication | None:
         return Authentication.by(
             issuers,
             report=lambda issuer, reason: log.warning(
-                "issuer_keys_unavailable", issuer=issuer, reason=reason
+                "issuer_keys_unavailable", issuer=issuer.issuer, reason=reason
             ),
         )
     except ValueError as fault:

@@ -169,6 +169,12 @@ class StorageUnavailable(OrchestratorError):
     code = "STORAGE_UNAVAILABLE"
 
 
+class FlowUnreadable(OrchestratorError):
+    """The stored flow version of a request is missing, or this release can't read it; another one may."""
+
+    code = "FLOW_UNREADABLE"
+
+
 # Promises of the durable protocol; these never reach a client.
 
 

@@ -3,7 +3,7 @@
 import pytest
 from attrs import evolve
 
-from orchestrator_domain.errors import FlowInvalid, StorageUnavailable
+from orchestrator_domain.errors import FlowUnreadable
 from orchestrator_domain.flow.lifecycle import FlowStatus, StoredFlow
 from orchestrator_domain.identifiers import FlowId, Sha256Hex
 from orchestrator_domain.request.request import FlowReference
@@ -64,13 +64,13 @@ async def test_a_version_that_the_source_lacks_or_holds_otherwise_is_a_fault_of_
     stored: StoredFlow | None,
 ) -> None:
     source = CountingSource(*([] if stored is None else [stored]))
-    with pytest.raises(StorageUnavailable):
+    with pytest.raises(FlowUnreadable):
         await FlowLibrary().ready(reference(FLOWS[0]), source)
 
 
 async def test_a_version_that_can_not_be_read_is_not_kept() -> None:
     library = FlowLibrary()
-    with pytest.raises(FlowInvalid):
+    with pytest.raises(FlowUnreadable):
         await library.ready(reference(FLOWS[0]), CountingSource(evolve(FLOWS[0], document={})))
     ready = await library.ready(reference(FLOWS[0]), CountingSource(FLOWS[0]))
     assert ready.definition.document == FLOWS[0].document

@@ -454,12 +454,12 @@ async def test_a_definition_that_can_not_be_read_parks_its_execution_alone() -> 
     flow_id = next(iter(flows))
     flows[flow_id] = evolve(flows[flow_id], document={"schemaVersion": 99})
     service.flows = type(service.flows)()
-    assert await service.run() == RunEnded(status=WAITING, error_code="FLOW_INVALID")
+    assert await service.run() == RunEnded(status=WAITING, error_code="FLOW_UNREADABLE")
     service.harness.clock.advance(UNREADABLE_RETRY_SECONDS - 1)
     assert not await _due(service)
     service.harness.clock.advance(2)
     assert (await service.run()).status is WAITING
-    assert (await service.history(execution))[-1].detail == {"errorCode": "FLOW_INVALID"}
+    assert (await service.history(execution))[-1].detail == {"errorCode": "FLOW_UNREADABLE"}
 
 
 async def test_a_definition_that_stays_unreadable_ends_its_execution_at_the_poison_limit() -> None:

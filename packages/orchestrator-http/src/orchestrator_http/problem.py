@@ -69,6 +69,7 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
     "HEADERS_TOO_LARGE": ProblemKind(431, "The headers are too large"),
     "INTERNAL_ERROR": ProblemKind(500, "The service failed unexpectedly"),
     "STORAGE_UNAVAILABLE": ProblemKind(503, "The store does not answer"),
+    "FLOW_UNREADABLE": ProblemKind(503, "The request's flow version can't be read"),
     "AUTHENTICATION_UNAVAILABLE": ProblemKind(503, "Tokens can't be checked now"),
     "NOT_READY": ProblemKind(503, "The service is not ready"),
 }

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from attrs import define, field
 
-from orchestrator_domain.errors import StorageUnavailable
+from orchestrator_domain.errors import FlowInvalid, FlowUnreadable
 from orchestrator_domain.flow.lifecycle import FlowStatus, StoredFlow
 from orchestrator_domain.flow.ready import ReadyFlow, ready_flow
 from orchestrator_domain.identifiers import FlowId, Sha256Hex
@@ -31,7 +31,7 @@ class FlowLibrary:
     async def ready(self, reference: FlowReference, source: FlowSource) -> ReadyFlow:
         """Return the compiled flow, read from `source` at its first use.
 
-        Raises StorageUnavailable if the source has no such published version, FlowInvalid if it can't be read.
+        Raises FlowUnreadable if the source has no such published version, or one that this release can't read.
         """
         key = (reference.id, reference.checksum)
         kept = self._kept.pop(key, None) or await self._compiled(reference, source)
@@ -43,5 +43,8 @@ class FlowLibrary:
     async def _compiled(self, reference: FlowReference, source: FlowSource) -> ReadyFlow:
         stored = await source.find(reference.id)
         if stored is None or stored.status is FlowStatus.DRAFT or stored.checksum != reference.checksum:
-            raise StorageUnavailable("The flow version of this request can't be read from the store.")
-        return ready_flow(stored)
+            raise FlowUnreadable("The flow version of this request isn't in the store as it was published.")
+        try:
+            return ready_flow(stored)
+        except FlowInvalid:
+            raise FlowUnreadable("This release can't read the flow version of this request.") from None

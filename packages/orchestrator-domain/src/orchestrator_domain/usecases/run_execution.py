@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 from orchestrator_domain.audit import SYSTEM_SUBJECT, AuditFact, AuditKind
 from orchestrator_domain.errors import (
     CheckpointMoved,
-    FlowInvalid,
+    FlowUnreadable,
     LeaseLost,
     OrchestratorError,
     RequestMoved,
@@ -115,7 +115,7 @@ class ExecutionRunner:
             return await self._give_up(claimed, RunFault(code="CLAIMS_EXHAUSTED"))
         try:
             flow = await self.flows.ready(claimed.request.flow, self.published_flows)
-        except (FlowInvalid, StorageUnavailable) as fault:
+        except (FlowUnreadable, StorageUnavailable) as fault:
             return await self._unreadable(claimed, fault)
         if _moved(claimed):
             return await self._give_up(claimed, RunFault(code="REQUEST_MOVED"))
