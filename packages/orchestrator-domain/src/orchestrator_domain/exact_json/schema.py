@@ -1,8 +1,7 @@
 """JSON Schema, draft 2020-12: check a schema, compile it, hold values against it."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from attrs import frozen
 from jsonschema_rs import Draft202012Validator
@@ -10,6 +9,7 @@ from jsonschema_rs import Draft202012Validator
 from orchestrator_domain.errors import OrchestratorError
 from orchestrator_domain.exact_json.schema_engine import ENGINE_FAULTS, new_validator
 from orchestrator_domain.exact_json.schema_fault import (
+    NOTHING_SHARED,
     SchemaFault,
     SchemaFaultCode,
     check_schema,
@@ -35,10 +35,9 @@ class InvalidSchema(OrchestratorError):
     code: ClassVar[str] = "INVALID_SCHEMA"
 
 
-_NO_SHARED: Final[Mapping[str, JsonValue]] = MappingProxyType({})
-
-
-def compile_schema(schema: JsonValue, *, shared: Mapping[str, JsonValue] = _NO_SHARED) -> "CompiledSchema":
+def compile_schema(
+    schema: JsonValue, *, shared: Mapping[str, JsonValue] = NOTHING_SHARED
+) -> "CompiledSchema":
     """Compile a schema whose references to `urn:flow:schema:<name>` mean `shared[name]`.
 
     Nothing is fetched, formats are asserted, expressions take linear time. Raises InvalidSchema.
@@ -53,7 +52,7 @@ def compile_schema(schema: JsonValue, *, shared: Mapping[str, JsonValue] = _NO_S
 
 
 def _refuse_faulty(schema: JsonValue, shared: Mapping[str, JsonValue]) -> None:
-    fault = next(filter(hinders_compiling, check_schema(schema, shared_names=shared.keys())), None)
+    fault = next(filter(hinders_compiling, check_schema(schema, shared=shared)), None)
     if fault is not None:
         raise InvalidSchema(fault.message, pointer=fault.pointer)
 

@@ -1,7 +1,8 @@
 """What is wrong with a JSON Schema before it meets any instance."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import unquote
 
@@ -9,6 +10,7 @@ from attrs import field, frozen
 from jsonschema_rs import ValidationErrorKind
 
 from orchestrator_domain.exact_json.pointer import InvalidPointer, Pointer
+from orchestrator_domain.exact_json.schema_complexity import PARTS_MAX, is_too_complex
 from orchestrator_domain.exact_json.schema_engine import (
     DIALECT,
     ENGINE_FAULTS,
@@ -22,12 +24,15 @@ from orchestrator_domain.exact_json.schema_keywords import KEYWORDS, subschemas
 from orchestrator_domain.exact_json.schema_violation import violation_of
 from orchestrator_domain.exact_json.value import DEFAULT_LIMITS, JsonObject, JsonValue, is_nested_deeper
 
+NOTHING_SHARED: Final[Mapping[str, JsonValue]] = MappingProxyType({})
+
 
 class SchemaFaultCode(StrEnum):
     """Stable codes; all but UNKNOWN_KEYWORD keep a schema from being compiled."""
 
     NOT_A_SCHEMA = "NOT_A_SCHEMA"
     REMOTE_REFERENCE = "REMOTE_REFERENCE"
+    SCHEMA_TOO_COMPLEX = "SCHEMA_TOO_COMPLEX"
     SCHEMA_TOO_DEEP = "SCHEMA_TOO_DEEP"
     UNKNOWN_FORMAT = "UNKNOWN_FORMAT"
     UNKNOWN_KEYWORD = "UNKNOWN_KEYWORD"
@@ -46,20 +51,22 @@ class SchemaFault:
     message: str
 
 
-def check_schema(schema: JsonValue, *, shared_names: Collection[str] = ()) -> tuple[SchemaFault, ...]:
+def check_schema(
+    schema: JsonValue, *, shared: Mapping[str, JsonValue] = NOTHING_SHARED
+) -> tuple[SchemaFault, ...]:
     """Return every fault of a draft 2020-12 schema, outermost first; without faults it compiles.
 
     References go to places in the schema itself (`#`, `#/…`, `#anchor`) or, whole, to `urn:flow:schema:<name>` with a
-    name out of `shared_names`; nothing is ever fetched. UNKNOWN_KEYWORD is advice (an unknown keyword asserts
+    name out of `shared`; nothing is ever fetched. UNKNOWN_KEYWORD is advice (an unknown keyword asserts
     nothing, so it is mostly a slip); every other code keeps the schema from being compiled.
     """
     if is_nested_deeper(schema, DEFAULT_LIMITS.depth_max):
         message = f"The schema is nested deeper than {DEFAULT_LIMITS.depth_max} levels."
         return (_fault(Pointer.root(), SchemaFaultCode.SCHEMA_TOO_DEEP, message),)
-    document = _Document(root=schema, shared_names=frozenset(shared_names))
+    document = _Document(root=schema, shared_names=frozenset(shared))
     faults = [*_meta_schema_faults(schema), *document.faults()]
     if not any(hinders_compiling(fault) for fault in faults):
-        faults += _engine_faults(schema, shared_names)
+        faults += _complexity_faults(schema, shared) or _engine_faults(schema, shared.keys())
     return tuple(dict.fromkeys(faults))
 
 
@@ -85,6 +92,16 @@ def _not_a_schema(kind: ValidationErrorKind, message: str) -> str:
     if isinstance(kind, ValidationErrorKind.AnyOf):
         message = "The value is neither a known type nor a list of different known types."
     return f"This is no JSON Schema of draft 2020-12. {message}"
+
+
+def _complexity_faults(schema: JsonValue, shared: Mapping[str, JsonValue]) -> list[SchemaFault]:
+    if not is_too_complex(schema, shared):
+        return []
+    message = (
+        f"Written out, the schema has more than {PARTS_MAX} parts, or it applies itself twice to one part of a value; "
+        "refer to each schema once."
+    )
+    return [_fault(Pointer.root(), SchemaFaultCode.SCHEMA_TOO_COMPLEX, message)]
 
 
 def _engine_faults(schema: JsonValue, shared_names: Collection[str]) -> list[SchemaFault]:

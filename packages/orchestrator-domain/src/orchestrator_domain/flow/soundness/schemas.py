@@ -14,9 +14,8 @@ _ADVICE: Final = frozenset({SchemaFaultCode.UNKNOWN_KEYWORD})
 
 def schema_findings(examined: Examined) -> Iterator[Finding]:
     """Yield every fault of every schema, where it stands in the document."""
-    names = tuple(examined.flow.schemas)
     for schema, place in _schemas(examined):
-        for fault in check_schema(schema, shared_names=names):
+        for fault in check_schema(schema, shared=examined.flow.schemas):
             yield Finding(
                 code=fault.code,
                 pointer=f"{place}{fault.pointer}",
