@@ -1,0 +1,55 @@
+"""The sandbox's catalogue with short waits, and with integrations that write, for tests of retries and crashes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SHORT_RETRY = {"backoffSeconds": 0.05}
+
+
+def trial_catalogue() -> dict[str, Any]:
+    """Return the content of the catalogue file."""
+    catalogue: dict[str, Any] = json.loads((EXAMPLES / "catalogue" / "sandbox.json").read_text())
+    catalogue["documentService"]["retry"] = SHORT_RETRY
+    for integration in catalogue["integrations"]:
+        integration["retry"] = SHORT_RETRY
+    catalogue["integrations"] += [
+        _impatient_lookup(catalogue["integrations"][0]),
+        _writing("REGISTRO_CREA", "/registros", "recordId", "IDEMPOTENT_WRITE", keyMemorySeconds=None),
+        _writing("PAGO_AUTORIZA", "/pagos/autorizaciones", "authorizationId", "NON_IDEMPOTENT_WRITE"),
+    ]
+    return catalogue
+
+
+def _impatient_lookup(lookup: dict[str, Any]) -> dict[str, Any]:
+    timeouts = {"answerSeconds": 0.3, "budgetSeconds": 3}
+    return {**lookup, "integrationKey": "CLIENTES_CONSULTA_IMPACIENTE", "timeouts": timeouts}
+
+
+def _writing(key: str, path: str, identifier: str, effect: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "integrationKey": key,
+        "contractVersion": 1,
+        "effect": effect,
+        "endpoint": "providers",
+        "request": {
+            "method": "POST",
+            "path": path,
+            "bodyFields": {"referencia": {"input": "referencia"}},
+        },
+        "inputSchema": {
+            "type": "object",
+            "required": ["referencia"],
+            "additionalProperties": False,
+            "properties": {"referencia": {"type": "string", "minLength": 1, "maxLength": 100}},
+        },
+        "outputSchema": {
+            "type": "object",
+            "required": [identifier],
+            "properties": {identifier: {"type": "string", "minLength": 1, "maxLength": 100}},
+        },
+        "providerReference": f"/{identifier}",
+        "retry": SHORT_RETRY,
+        **changes,
+    }
