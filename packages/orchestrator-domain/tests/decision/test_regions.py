@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator_domain.decision.cells import cells_between
-from orchestrator_domain.decision.compiled import compile_decision
+from orchestrator_domain.decision.compiled import compile_condition, compile_decision, evaluate_condition
 from orchestrator_domain.decision.condition import (
     Comparator,
     Comparison,
@@ -22,8 +22,8 @@ from orchestrator_domain.decision.condition import (
     PathOperand,
 )
 from orchestrator_domain.decision.definition import DecisionDefinition, HitPolicy, Rule
-from orchestrator_domain.decision.outcome import DecisionAmbiguous, DecisionMade
-from orchestrator_domain.decision.regions import Overlap, analyse
+from orchestrator_domain.decision.outcome import DecisionAmbiguous, DecisionFailed, DecisionMade
+from orchestrator_domain.decision.regions import REGIONS_MAX, Overlap, analyse
 from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonObject, JsonValue
 from orchestrator_domain.identifiers import DecisionKey, RuleKey
@@ -66,7 +66,7 @@ def test_intervals_that_touch_do_not_overlap() -> None:
     analysis = analyse(touching)
 
     assert analysis.overlaps == ()
-    assert analysis.left_to_default is None
+    assert analysis.left_to_default == ()
 
 
 def test_intervals_that_share_one_point_overlap_there() -> None:
@@ -115,6 +115,73 @@ def test_rules_of_first_may_overlap() -> None:
     assert analyse(decision(test("/s", "GT", 1), test("/s", "GT", 2), policy=HitPolicy.FIRST)).overlaps == ()
 
 
+def test_a_rule_of_first_behind_wider_ones_is_masked() -> None:
+    masked = decision(
+        test("/s", "GT", 60), test("/s", "LTE", 50), between("/s", 60, 70), policy=HitPolicy.FIRST
+    )
+
+    assert [(each.rule.id, each.witness) for each in analyse(masked).masked] == [("r2", {"s": 61})]
+
+
+def test_a_rule_of_first_that_keeps_some_of_its_region_is_not_masked() -> None:
+    left = decision(test("/s", "GT", 60), test("/s", "GTE", 60), policy=HitPolicy.FIRST)
+
+    assert analyse(left).masked == ()
+
+
+def test_a_rule_for_what_is_absent_is_masked_where_another_rule_reads_it_unguarded() -> None:
+    absent = Negation(operand=Existence(pointer=Pointer.parse("/s")))
+    guarded = Conjunction(operands=(Existence(pointer=Pointer.parse("/s")), test("/s", "GT", 70)))
+
+    assert [
+        (each.rule.id, each.witness) for each in analyse(decision(absent, test("/s", "GT", 70))).masked
+    ] == [("r0", {})]
+    assert analyse(decision(absent, guarded)).masked == ()
+
+
+def test_each_region_left_to_the_default_has_its_witness() -> None:
+    gaps = decision(between("/s", 0, 10), between("/s", 20, 30), test("/s", "GT", 40))
+
+    assert analyse(gaps).left_to_default == ({"s": -1},)
+    apart = decision(
+        Conjunction(operands=(test("/a", "GT", 0), test("/b", "EQ", "x"))),
+        Conjunction(operands=(test("/a", "LTE", 0), test("/b", "EQ", "y"))),
+    )
+    assert len(analyse(apart).left_to_default) == 2
+
+
+def test_each_region_of_errors_has_its_rule_and_witness() -> None:
+    two_paths = decision(Conjunction(operands=(test("/a", "GT", 0), test("/b", "GT", 0))))
+
+    assert [(each.rule.id, each.witness) for each in analyse(two_paths).failing] == [
+        ("r0", {"a": ""}),
+        ("r0", {"a": 1, "b": ""}),
+    ]
+
+
+def test_regions_beyond_those_listed_are_said_to_exist() -> None:
+    scattered = decision(
+        *(
+            Conjunction(operands=(test("/a", "EQ", number), test("/b", "EQ", number)))
+            for number in range(REGIONS_MAX + 1)
+        )
+    )
+
+    analysis = analyse(scattered)
+
+    assert len(analysis.left_to_default) == REGIONS_MAX
+    assert analysis.regions_left_out
+    assert not analysis.incomplete
+
+
+def test_an_overlap_is_shown_beside_a_rule_that_compares_paths() -> None:
+    comparing = Comparison(operator=Comparator.GT, left=path("/x"), right=path("/y"))
+
+    assert pairs(analyse(decision(test("/s", "GT", 1), comparing, test("/s", "GT", 2))).overlaps) == [
+        ("r0", "r2", {"s": 3, "x": 0, "y": 0})
+    ]
+
+
 @pytest.mark.parametrize(
     "condition",
     [
@@ -126,13 +193,13 @@ def test_what_compares_paths_is_said_to_be_undecided(condition: Condition) -> No
     analysis = analyse(decision(condition, test("/a", "GT", 1)))
 
     assert [rule.id for rule in analysis.undecided] == ["r0"]
-    assert analysis.left_to_default is None
+    assert analysis.left_to_default == ()
 
 
 def test_an_exhausted_budget_is_said_and_keeps_what_was_found() -> None:
     many = decision(*(test("/s", "GT", bound) for bound in range(30)))
 
-    analysis = analyse(many, steps_max=4000)
+    analysis = analyse(many, steps_max=2_400)
 
     assert analysis.incomplete
     assert 0 < len(analysis.overlaps) < 30 * 29 // 2
@@ -204,9 +271,34 @@ def test_the_analysis_finds_what_trying_every_combination_finds(conditions: list
 
     assert not analysis.incomplete
     assert bool(analysis.overlaps) is any(isinstance(result, DecisionAmbiguous) for result in tried)
-    assert (analysis.left_to_default is not None) is any(
+    assert bool(analysis.left_to_default) is any(
         isinstance(result, DecisionMade) and result.by_default for result in tried
     )
+    assert bool(analysis.failing) is any(isinstance(result, DecisionFailed) for result in tried)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(HitPolicy), st.lists(_conditions, min_size=2, max_size=4))
+def test_a_rule_is_without_effect_exactly_where_it_decides_no_combination(
+    policy: HitPolicy, conditions: list[Condition]
+) -> None:
+    definition = decision(*conditions, policy=policy)
+    decide = compile_decision(definition)
+    deciding = {
+        rule
+        for context in CONTEXTS
+        if isinstance(result := decide(context), DecisionMade)
+        for rule in result.matched_rules
+    }
+
+    analysis = analyse(definition)
+
+    without_effect = {rule.id for rule in analysis.never_matching} | {
+        each.rule.id for each in analysis.masked
+    }
+    overlapping = {rule.id for overlap in analysis.overlaps for rule in (overlap.first, overlap.second)}
+    assert without_effect | overlapping | deciding == {rule.id for rule in definition.rules}
+    assert without_effect.isdisjoint(deciding)
 
 
 @settings(max_examples=60, deadline=None)
@@ -221,7 +313,15 @@ def test_the_production_evaluator_confirms_every_witness(conditions: list[Condit
         result = decide(overlap.witness)
         assert isinstance(result, DecisionAmbiguous)
         assert {overlap.first.id, overlap.second.id} <= set(result.matched_rules)
-    if analysis.left_to_default is not None:
-        result = decide(analysis.left_to_default)
+    for witness in analysis.left_to_default:
+        result = decide(witness)
         assert isinstance(result, DecisionMade)
         assert result.by_default
+    for failing in analysis.failing:
+        result = decide(failing.witness)
+        assert isinstance(result, DecisionFailed)
+        assert result.rule == failing.rule.id
+    for masked in analysis.masked:
+        assert evaluate_condition(compile_condition(masked.rule.when), masked.witness) is True
+        result = decide(masked.witness)
+        assert not isinstance(result, DecisionMade) or masked.rule.id not in result.matched_rules

@@ -160,9 +160,27 @@ def test_what_only_the_default_catches_and_what_is_not_decided_is_information(
     undecided = soundness.validate(flow).findings
 
     assert [(each.code, each.severity, each.witness) for each in decided] == [
-        ("LEFT_TO_DEFAULT", Severity.INFORMATION, {"results": {"cliente": {"found": False}}})
+        ("ENDS_IN_ERROR", Severity.INFORMATION, {"results": {"cliente": {"found": 0}}}),
+        ("LEFT_TO_DEFAULT", Severity.INFORMATION, {"results": {"cliente": {"found": False}}}),
     ]
     assert [(each.code, each.severity) for each in undecided] == [("UNDECIDED_RULE", Severity.INFORMATION)]
+
+
+def test_rules_without_effect_are_warnings(example: Any, soundness: FlowSoundness) -> None:
+    decision = example["decisions"][2]
+    decision["hitPolicy"] = "FIRST"
+    decision["rules"][0]["when"]["right"]["literal"] = 60
+    never = deepcopy(decision["rules"][1])
+    never["id"], never["when"]["args"][0]["right"]["literal"] = "nunca", 80
+    decision["rules"].append(never)
+
+    report = soundness.validate(example)
+
+    assert report.publishable
+    assert found(report) == [
+        ("RULE_MASKED", "/decisions/2/rules/1/when"),
+        ("RULE_NEVER_MATCHES", "/decisions/2/rules/2/when"),
+    ]
 
 
 def test_a_near_name_is_suggested(flow: Any, soundness: FlowSoundness) -> None:

@@ -43,7 +43,7 @@ async def test_a_retry_is_due_when_the_clock_has_reached_its_time(harness: InMem
     assert (await cases.claim()).execution.id == claimed.execution.id
 
 
-async def test_an_execution_that_is_due_for_longer_is_claimed_before_one_whose_lease_ran_out_later(
+async def test_an_execution_whose_lease_ran_out_keeps_its_place_before_one_that_was_accepted_later(
     harness: InMemoryHarness,
 ) -> None:
     cases = StoredCases(harness=harness)
@@ -52,7 +52,7 @@ async def test_an_execution_that_is_due_for_longer_is_claimed_before_one_whose_l
     younger = await cases.accepted()
     harness.clock.advance(2)
     claimed = await harness.queue().claim(owner=OTHER_WORKER, limit=2, lease_seconds=LEASE_SECONDS)
-    assert [one.execution.id for one in claimed] == [younger.id, older.execution.id]
+    assert [one.execution.id for one in claimed] == [older.execution.id, younger.id]
 
 
 async def test_the_age_of_a_checkpoint_counts_from_its_first_attempt(harness: InMemoryHarness) -> None:

@@ -468,7 +468,7 @@ async def test_a_definition_that_stays_unreadable_ends_its_execution_at_the_pois
     service.harness.store.flows.rows.clear()
     service.flows = type(service.flows)()
     for _ in range(CLAIMS_WITHOUT_PROGRESS_MAX):
-        assert await service.run() == RunEnded(status=WAITING, error_code="STORAGE_UNAVAILABLE")
+        assert await service.run() == RunEnded(status=WAITING, error_code="FLOW_UNREADABLE")
         await service.harness.make_due(execution.id)
     assert await service.run() == RunEnded(status=FAILED, error_code="CLAIMS_EXHAUSTED")
 

@@ -107,12 +107,18 @@ class InMemoryExecutionQueue(ExecutionQueue):
 
 
 def _due(session: Session, now: datetime) -> list[ExecutionRow]:
-    """Return what may be claimed, oldest due first."""
+    """Return what may be claimed, in the order of next attempt, creation and id (worker document)."""
     active = (session.executions.get(execution_id) for execution_id in session.active_executions.values())
     due = ((_due_at(row), row) for row in active if row is not None)
-    ready = [(due_at, row) for due_at, row in due if due_at is not None and due_at <= now]
-    ready.sort(key=lambda found: (found[0], found[1].execution.created_at, found[1].execution.id))
-    return [row for _, row in ready]
+    ready = [row for due_at, row in due if due_at is not None and due_at <= now]
+    return sorted(ready, key=_order)
+
+
+def _order(row: ExecutionRow) -> tuple[datetime, datetime, ExecutionId]:
+    execution = row.execution
+    assert execution.next_attempt_at is not None, "a stored execution has its times"
+    assert execution.created_at is not None, "a stored execution has its times"
+    return execution.next_attempt_at, execution.created_at, execution.id
 
 
 def _due_at(row: ExecutionRow) -> datetime | None:
