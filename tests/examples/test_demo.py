@@ -22,7 +22,8 @@ EXPECTED = {
     "bureau scores 61": "M, PASO_M",
     "bureau scores 60": "MANUAL, REVISION_MANUAL",
     "two events at once": "202 and 409 or 202 and 412",
-    "worker killed during a call, another goes on": "N, PASO_N; calls 2, keys 1, effects 1, fence grown",
+    "worker killed during a call": "N, PASO_N",
+    "what the bureau saw of it": "2 calls, 1 key, 1 effect, fence grown",
 }
 
 

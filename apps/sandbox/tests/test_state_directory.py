@@ -73,6 +73,14 @@ def test_a_temporary_directory_goes_with_its_block_and_keeps_no_database() -> No
     assert not state.path.exists()
 
 
+def test_kept_logs_outlive_their_directory() -> None:
+    with temporary_directory() as state:
+        (state.path / "api.log").write_text("why")
+        kept = state.kept_logs()
+    assert [path.read_text() for path in kept.iterdir()] == ["why"]
+    shutil.rmtree(kept)
+
+
 def test_the_database_lies_where_the_servers_user_can_come(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)

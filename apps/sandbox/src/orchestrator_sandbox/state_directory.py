@@ -43,6 +43,13 @@ class StateDirectory:
         """Remove `ready.json`: nothing runs here."""
         self.ready_file.unlink(missing_ok=True)
 
+    def kept_logs(self) -> Path:
+        """Copy the logs to a new directory that outlives this one, and return it."""
+        kept = Path(tempfile.mkdtemp(prefix=f"{_MARK}-logs-"))
+        for log_file in self.path.glob("*.log"):
+            shutil.copy(log_file, kept)
+        return kept
+
     def database_directory(self) -> Path | None:
         """Name the directory that keeps the database, None for one that goes with the server.
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-PLAIN_WIDTH = 150
+PLAIN_WIDTH = 130
 
 
 @frozen(kw_only=True)

@@ -46,10 +46,16 @@ def run_demo(examples: Examples, report: Report) -> int:
             with running_sandbox(plan, state, stopping) as sandbox:
                 reports = list(told(_story(sandbox, examples).steps(), report))
                 report.begin("stopping everything")
+            if not _all_agree(reports):
+                report.begin(f"the logs of all processes are kept in {state.kept_logs()}")
     except StopRequested:
         return INTERRUPTED
     report.end(reports, time.monotonic() - began)
-    return 0 if all(each.agrees for each in reports) else 1
+    return 0 if _all_agree(reports) else 1
+
+
+def _all_agree(reports: list[StepReport]) -> bool:
+    return all(report.agrees for report in reports)
 
 
 def _plan(examples: Examples, state: StateDirectory) -> SandboxPlan:
