@@ -32,16 +32,14 @@ class Budget:
 
 @frozen(kw_only=True)
 class Answers:
-    """Where a condition is true and where it is false; everywhere else it is an error."""
+    """Where a condition is true, where it is false, and where it can't be answered: three parts of everything."""
 
     true: Region
     false: Region
+    error: Region
 
     def negated(self) -> "Answers":
-        return Answers(true=self.false, false=self.true)
-
-    def known(self) -> Region:
-        return self.true + self.false
+        return Answers(true=self.false, false=self.true, error=self.error)
 
 
 def conjunction(parts: Iterable[Answers], budget: Budget) -> Answers:
@@ -57,6 +55,7 @@ def _both(left: Answers, right: Answers, budget: Budget) -> Answers:
     return Answers(
         true=intersection(left.true, right.true, budget),
         false=merged(left.false + intersection(left.true, right.false, budget)),
+        error=merged(left.error + intersection(left.true, right.error, budget)),
     )
 
 

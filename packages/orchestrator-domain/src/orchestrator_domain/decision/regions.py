@@ -1,50 +1,38 @@
-"""Where the rules of a decision match, exactly: overlaps, what only the default catches, and rules that never match.
+"""What the rules of a decision do to one another, exactly: overlaps, gaps, failures, and rules that never decide.
 
 Each path is cut into cells at the literals that it is compared with (Calvanese and others, "Semantics, analysis and
 simplification of DMN decision tables", 2018, cut decision tables alike); a condition is answered once for each cell, by
-the production evaluator. Conditions with errors have three values, so where one is true and where it is false are kept
-apart. A condition that compares two paths is not decided here.
+the production evaluator. Conditions with errors have three values, so where one is true, false and an error are kept
+apart. A condition that compares two paths is not decided here. Every witness was confirmed by the production evaluator.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
-from typing import Final, assert_never
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import Final
 
 from attrs import define, field, frozen
 
-from orchestrator_domain.decision.boxes import (
-    EVERYTHING,
-    NOTHING,
-    AnalysisExhausted,
-    Answers,
-    Box,
-    Budget,
-    Region,
-    conjunction,
-    disjunction,
-    intersection,
-    meeting,
-)
-from orchestrator_domain.decision.cells import Cells, cells_between
-from orchestrator_domain.decision.compiled import compile_condition, compile_decision, evaluate_condition
-from orchestrator_domain.decision.condition import (
-    Comparison,
-    Condition,
-    Conjunction,
-    Disjunction,
-    Existence,
-    LiteralOperand,
-    Membership,
-    Negation,
-    PathOperand,
-)
+from orchestrator_domain.decision.boxes import AnalysisExhausted, Box, Budget, merged
+from orchestrator_domain.decision.compiled import CompiledDecision, compile_decision
 from orchestrator_domain.decision.definition import DecisionDefinition, HitPolicy, Rule
-from orchestrator_domain.decision.outcome import DecisionFailed
-from orchestrator_domain.decision.witness import context_in
-from orchestrator_domain.exact_json.pointer import Pointer
-from orchestrator_domain.exact_json.value import ABSENT, JsonObject, JsonValue
+from orchestrator_domain.decision.outcome import (
+    DecisionAmbiguous,
+    DecisionFailed,
+    DecisionMade,
+    DecisionResult,
+)
+from orchestrator_domain.decision.rule_regions import RuleRegions
+from orchestrator_domain.decision.space import Space, compared, is_decidable, leaves
+from orchestrator_domain.decision.witness import filled
+from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 
 STEPS_MAX: Final = 200_000
+REGIONS_MAX: Final = 10
+_FRAGMENTS_MAX: Final = 20 * REGIONS_MAX
+type _Confirms = Callable[[DecisionResult], bool]
+
+# One of each kind that two paths may be compared as.
+_FILLINGS: Final[tuple[JsonValue, ...]] = (0, "", True)
 
 
 @frozen(kw_only=True)
@@ -57,195 +45,169 @@ class Overlap:
 
 
 @frozen(kw_only=True)
+class RuleAt:
+    """A rule, and a context that shows what is said of it."""
+
+    rule: Rule
+    witness: JsonObject
+
+
+@frozen(kw_only=True)
 class Analysis:
-    """What was found; `incomplete` says that the budget cut the work, `undecided` which rules compare paths."""
+    """What was found.
+
+    - `overlaps`: pairs of rules of a UNIQUE decision.
+    - `never_matching`: rules that are true nowhere.
+    - `masked`: rules that match, as in the witness, but only where other rules keep them from deciding.
+    - `left_to_default`: a context of each region where no rule matches and none fails.
+    - `failing`: a context of each region where the decision is an error, and the rule that fails there.
+    - `undecided`: rules that compare paths with one another.
+    - `incomplete`: the budget cut the work; more overlaps, masked rules and regions may exist.
+    - `regions_left_out`: there are more regions of the default or of errors than are listed.
+    """
 
     overlaps: tuple[Overlap, ...] = ()
     never_matching: tuple[Rule, ...] = ()
-    left_to_default: JsonObject | None = None
+    masked: tuple[RuleAt, ...] = ()
+    left_to_default: tuple[JsonObject, ...] = ()
+    failing: tuple[RuleAt, ...] = ()
     undecided: tuple[Rule, ...] = ()
     incomplete: bool = False
+    regions_left_out: bool = False
 
 
 def analyse(definition: DecisionDefinition, *, steps_max: int = STEPS_MAX) -> Analysis:
     """Analyse a decision; what was found before the budget of steps was used up is kept."""
-    undecided = tuple(rule for rule in definition.rules if not _is_decidable(rule.when))
-    found = _Found(
-        definition=definition,
-        rules=[rule for rule in definition.rules if rule not in undecided],
-        space=Space.of(definition),
-        budget=Budget(steps_max),
-    )
+    look = _Look(definition=definition, budget=Budget(steps_max))
     try:
-        found.look()
+        look.around()
         incomplete = False
     except AnalysisExhausted:
         incomplete = True
     return Analysis(
-        overlaps=tuple(found.overlaps),
-        never_matching=tuple(found.never_matching),
-        left_to_default=found.left_to_default,
-        undecided=undecided,
+        overlaps=tuple(look.overlaps),
+        never_matching=tuple(look.never_matching),
+        masked=tuple(look.masked),
+        left_to_default=tuple(look.left_to_default),
+        failing=tuple(look.failing),
+        undecided=look.undecided,
         incomplete=incomplete,
+        regions_left_out=look.regions_left_out,
     )
 
 
 @define(kw_only=True)
-class _Found:
+class _Look:
     """Gather findings one by one, so that an exhausted budget loses none that was made."""
 
     definition: DecisionDefinition
-    rules: list[Rule]
-    space: "Space"
     budget: Budget
-    answers: dict[str, Answers] = field(factory=dict, init=False)
+    space: Space = field(init=False)
+    decide: CompiledDecision = field(init=False)
+    undecided: tuple[Rule, ...] = field(init=False)
     overlaps: list[Overlap] = field(factory=list, init=False)
     never_matching: list[Rule] = field(factory=list, init=False)
-    left_to_default: JsonObject | None = field(default=None, init=False)
+    masked: list[RuleAt] = field(factory=list, init=False)
+    left_to_default: list[JsonObject] = field(factory=list, init=False)
+    failing: list[RuleAt] = field(factory=list, init=False)
+    regions_left_out: bool = field(default=False, init=False)
 
-    def look(self) -> None:
-        for rule in self.rules:
-            self.answers[rule.id] = self.space.answers(rule.when, self.budget)
-            if self.space.any_context(self.answers[rule.id].true) is None:
-                self.never_matching.append(rule)
+    @space.default
+    def _space(self) -> Space:
+        return Space.of(self.definition)
+
+    @decide.default
+    def _decide(self) -> CompiledDecision:
+        return compile_decision(self.definition)
+
+    @undecided.default
+    def _undecided(self) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self.definition.rules if not is_decidable(rule.when))
+
+    def around(self) -> None:
+        regions = RuleRegions.of(self.definition, self.space, self.budget)
         if self.definition.hit_policy is HitPolicy.UNIQUE:
-            self._look_for_overlaps()
-        if len(self.rules) == len(self.definition.rules):
-            self.left_to_default = self._unmatched_context()
+            self._look_for_overlaps(regions)
+        self._look_for_rules_without_effect(regions)
+        if not self.undecided:
+            self._keep(regions.unmatched(), _is_default, self.left_to_default.append, room=REGIONS_MAX)
+        self._look_for_failures(regions)
 
-    def _look_for_overlaps(self) -> None:
-        decide = compile_decision(self.definition)
-        for first, second in combinations(self.rules, 2):
-            shared = self._shared(first, second)
-            witness = self.space.any_context(shared)
+    def _look_for_overlaps(self, regions: RuleRegions) -> None:
+        for first, second, shared in regions.meetings():
+            one, other = regions.rules[first], regions.rules[second]
+            # Where another rule fails, its error counts before the ambiguity: then a better witness is looked for.
+            boxes = chain(shared, islice(regions.answered_by_all(shared), _FRAGMENTS_MAX))
+            witness = next(self._confirmed(boxes, _is_ambiguous_between(one, other)), None)
             if witness is not None:
-                # Where another rule fails, its error counts before the ambiguity: look for a better witness.
-                self.budget.spend(len(self.rules))
-                if isinstance(decide(witness), DecisionFailed):
-                    witness = self._answered_context(shared, {first.id, second.id})
-            if witness is not None:
-                self.overlaps.append(Overlap(first=first, second=second, witness=witness))
+                self.overlaps.append(Overlap(first=one, second=other, witness=witness))
 
-    def _shared(self, first: Rule, second: Rule) -> Region:
-        left, right = self.answers[first.id].true, self.answers[second.id].true
-        self.budget.spend(len(left) * len(right) + 1)
-        return tuple(box for one in left for other in right if (box := meeting(one, other)) is not None)
+    def _look_for_rules_without_effect(self, regions: RuleRegions) -> None:
+        overlapping = {rule.id for overlap in self.overlaps for rule in (overlap.first, overlap.second)}
+        for number, rule in enumerate(regions.rules):
+            witness = self.space.any_context(regions.matching(number))
+            if witness is None:
+                self.never_matching.append(rule)
+            elif rule.id not in overlapping and self.space.any_context(regions.deciding(number)) is None:
+                self.masked.append(RuleAt(rule=rule, witness=witness))
 
-    def _answered_context(self, shared: Region, pair: set[str]) -> JsonObject | None:
-        for rule in self.rules:
-            if rule.id not in pair:
-                shared = intersection(shared, self.answers[rule.id].known(), self.budget)
-        return self.space.any_context(shared)
-
-    def _unmatched_context(self) -> JsonObject | None:
-        unmatched = EVERYTHING
-        for rule in self.rules:
-            unmatched = intersection(unmatched, self.answers[rule.id].false, self.budget)
-        return self.space.any_context(unmatched)
-
-
-@frozen(kw_only=True)
-class Space:
-    """The paths that a decision reads, each cut into its cells."""
-
-    pointers: tuple[Pointer, ...]
-    cells: tuple[Cells, ...]
-    numbers: Mapping[Pointer, int] = field(init=False)
-
-    @numbers.default
-    def _number(self) -> Mapping[Pointer, int]:
-        return {pointer: number for number, pointer in enumerate(self.pointers)}
-
-    @classmethod
-    def of(cls, definition: DecisionDefinition) -> "Space":
-        literals: dict[Pointer, list[JsonValue]] = {}
-        for rule in definition.rules:
-            for leaf in leaves(rule.when):
-                for pointer, values in _compared(leaf):
-                    literals.setdefault(pointer, []).extend(values)
-        return cls(
-            pointers=tuple(literals), cells=tuple(cells_between(values) for values in literals.values())
-        )
-
-    def answers(self, condition: Condition, budget: Budget) -> Answers:
-        """Return where the condition is true and where it is false."""
-        match condition:
-            case Conjunction(operands=operands):
-                return conjunction((self.answers(operand, budget) for operand in operands), budget)
-            case Disjunction(operands=operands):
-                return disjunction((self.answers(operand, budget) for operand in operands), budget)
-            case Negation(operand=operand):
-                return self.answers(operand, budget).negated()
-            case Comparison() | Membership() | Existence():
-                return self._leaf(condition, budget)
-            case _ as unreachable:
-                assert_never(unreachable)
-
-    def any_context(self, region: Iterable[Box]) -> JsonObject | None:
-        """Return a context that lies in the region, or None if there is none."""
-        contexts = (context_in(box, self.pointers, self.cells) for box in region)
-        return next((context for context in contexts if context is not None), None)
-
-    def _leaf(self, leaf: Comparison | Membership | Existence, budget: Budget) -> Answers:
-        compiled = compile_condition(leaf)
-        compared = _compared(leaf)
-        if not compared:
-            answer = evaluate_condition(compiled, {})
-            return Answers(
-                true=EVERYTHING if answer is True else NOTHING,
-                false=EVERYTHING if answer is False else NOTHING,
+    def _look_for_failures(self, regions: RuleRegions) -> None:
+        for number, rule in enumerate(regions.rules):
+            if self.definition.hit_policy is HitPolicy.FIRST and self._follows_an_undecided(rule):
+                return
+            self._keep(
+                regions.failing(number),
+                _is_failure,
+                lambda witness, rule=rule: self.failing.append(RuleAt(rule=rule, witness=witness)),  # type: ignore[misc]  # bound to this rule
+                room=REGIONS_MAX - len(self.failing),
             )
-        pointer, number = compared[0][0], self.numbers[compared[0][0]]
-        budget.spend(len(self.cells[number].representatives))
-        true = false = 0
-        for bit, representative in enumerate(self.cells[number].representatives):
-            answer = evaluate_condition(compiled, _holding(pointer, representative))
-            true |= (answer is True) << bit
-            false |= (answer is False) << bit
-        return Answers(true=_one_path(number, true), false=_one_path(number, false))
+
+    def _follows_an_undecided(self, rule: Rule) -> bool:
+        rules = self.definition.rules
+        return bool(self.undecided) and rules.index(self.undecided[0]) < rules.index(rule)
+
+    def _keep(
+        self, boxes: Iterator[Box], confirms: _Confirms, keep: Callable[[JsonObject], None], *, room: int
+    ) -> None:
+        """Keep one context of each region, also of those that were found before the budget was used up."""
+        fragments: list[Box] = []
+        try:
+            fragments.extend(islice(boxes, _FRAGMENTS_MAX))
+        finally:
+            witnesses = list(islice(self._confirmed(merged(tuple(fragments)), confirms), room + 1))
+            for witness in witnesses[:room]:
+                keep(witness)
+            self.regions_left_out |= len(witnesses) > room or len(fragments) == _FRAGMENTS_MAX
+
+    def _confirmed(self, boxes: Iterable[Box], confirms: _Confirms) -> Iterator[JsonObject]:
+        """Yield a context out of each box for which the evaluator answers as expected."""
+        for box in boxes:
+            self.budget.spend(1)
+            context = self.space.context_in(box)
+            if context is not None and confirms(self.decide(context)):
+                yield context
+            elif context is not None and self.undecided:
+                yield from islice(self._filled(context, confirms), 1)
+
+    def _filled(self, context: JsonObject, confirms: _Confirms) -> Iterator[JsonObject]:
+        """Try values where a rule reads that isn't decided here: where it finds none, it would fail."""
+        pointers = {
+            pointer for rule in self.undecided for leaf in leaves(rule.when) for pointer, _ in compared(leaf)
+        }
+        for value in _FILLINGS:
+            candidate = filled(context, sorted(pointers, key=str), value)
+            if confirms(self.decide(candidate)):
+                yield candidate
 
 
-def _one_path(number: int, cells: int) -> Region:
-    return ({number: cells},) if cells else NOTHING
+def _is_default(result: DecisionResult) -> bool:
+    return isinstance(result, DecisionMade) and result.by_default
 
 
-def _holding(pointer: Pointer, value: object) -> JsonObject:
-    if value is ABSENT:
-        return {}
-    for token in reversed(pointer.tokens):
-        value = {token: value}
-    return value  # type: ignore[return-value]  # a path of conditions has tokens, so this is an object
+def _is_failure(result: DecisionResult) -> bool:
+    return isinstance(result, DecisionFailed)
 
 
-def leaves(condition: Condition) -> Iterator[Comparison | Membership | Existence]:
-    """Yield the conditions that connectives join, in their order."""
-    match condition:
-        case Conjunction(operands=operands) | Disjunction(operands=operands):
-            for operand in operands:
-                yield from leaves(operand)
-        case Negation(operand=operand):
-            yield from leaves(operand)
-        case Comparison() | Membership() | Existence():
-            yield condition
-        case _ as unreachable:
-            assert_never(unreachable)
-
-
-def _compared(leaf: Comparison | Membership | Existence) -> list[tuple[Pointer, list[JsonValue]]]:
-    """Return each path of the leaf with the literals that it is compared with."""
-    if isinstance(leaf, Existence):
-        return [(leaf.pointer, [])]
-    operands = (leaf.left, leaf.right)
-    literals = [operand.value for operand in operands if isinstance(operand, LiteralOperand)]
-    members = [each for value in literals for each in (value if isinstance(value, list) else [value])]
-    return [(operand.pointer, members) for operand in operands if isinstance(operand, PathOperand)]
-
-
-def _is_decidable(condition: Condition) -> bool:
-    return all(_is_decidable_leaf(leaf) for leaf in leaves(condition))
-
-
-def _is_decidable_leaf(leaf: Comparison | Membership | Existence) -> bool:
-    if isinstance(leaf, Membership) and isinstance(leaf.right, PathOperand):
-        return False
-    return len(_compared(leaf)) < 2
+def _is_ambiguous_between(first: Rule, second: Rule) -> _Confirms:
+    pair = {first.id, second.id}
+    return lambda result: isinstance(result, DecisionAmbiguous) and pair <= set(result.matched_rules)

@@ -1,11 +1,12 @@
 """A concrete context that lies in a box of cells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 from orchestrator_domain.decision.cells import Cells
 from orchestrator_domain.exact_json.pointer import Pointer
-from orchestrator_domain.exact_json.value import ABSENT, JsonObject
+from orchestrator_domain.exact_json.value import ABSENT, JsonObject, JsonValue
 
 
 def context_in(
@@ -26,6 +27,14 @@ def context_in(
         if value is not ABSENT and pointers[number].resolve(context) != value:
             return None
     return context
+
+
+def filled(context: JsonObject, pointers: Iterable[Pointer], value: JsonValue) -> JsonObject:
+    """Return a context in which the value is at each of the pointers where nothing was and something can be."""
+    copied = deepcopy(context)
+    for pointer in pointers:
+        _write(copied, pointer.tokens, value)
+    return copied
 
 
 def _allowed(number: int, box: Mapping[int, int], pointers: Sequence[Pointer], cells: Sequence[Cells]) -> int:

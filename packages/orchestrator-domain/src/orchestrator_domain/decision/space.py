@@ -1,0 +1,157 @@
+"""The paths that decisions read, each cut into cells, and where their conditions are true, false and an error."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import assert_never
+
+from attrs import field, frozen
+
+from orchestrator_domain.decision.boxes import (
+    EVERYTHING,
+    NOTHING,
+    Answers,
+    Box,
+    Budget,
+    Region,
+    conjunction,
+    disjunction,
+)
+from orchestrator_domain.decision.cells import Cells, cells_between
+from orchestrator_domain.decision.compiled import compile_condition, evaluate_condition
+from orchestrator_domain.decision.condition import (
+    Comparison,
+    Condition,
+    Conjunction,
+    Disjunction,
+    Existence,
+    LiteralOperand,
+    Membership,
+    Negation,
+    PathOperand,
+)
+from orchestrator_domain.decision.definition import DecisionDefinition
+from orchestrator_domain.decision.witness import context_in
+from orchestrator_domain.exact_json.pointer import Pointer
+from orchestrator_domain.exact_json.value import ABSENT, JsonObject, JsonValue
+
+type Leaf = Comparison | Membership | Existence
+
+
+@frozen(kw_only=True)
+class Space:
+    """The paths that decisions read, each cut at every literal that any of their conditions compares it with."""
+
+    pointers: tuple[Pointer, ...]
+    cells: tuple[Cells, ...]
+    numbers: Mapping[Pointer, int] = field(init=False)
+
+    @numbers.default
+    def _numbered(self) -> Mapping[Pointer, int]:
+        return {pointer: number for number, pointer in enumerate(self.pointers)}
+
+    @classmethod
+    def of(cls, *definitions: DecisionDefinition) -> "Space":
+        literals: dict[Pointer, list[JsonValue]] = {}
+        for definition in definitions:
+            for rule in definition.rules:
+                for leaf in leaves(rule.when):
+                    for pointer, values in compared(leaf):
+                        literals.setdefault(pointer, []).extend(values)
+        return cls(
+            pointers=tuple(literals), cells=tuple(cells_between(values) for values in literals.values())
+        )
+
+    def answers(self, condition: Condition, budget: Budget) -> Answers:
+        """Return where a decidable condition is true, where it is false and where it is an error."""
+        match condition:
+            case Conjunction(operands=operands):
+                return conjunction((self.answers(operand, budget) for operand in operands), budget)
+            case Disjunction(operands=operands):
+                return disjunction((self.answers(operand, budget) for operand in operands), budget)
+            case Negation(operand=operand):
+                return self.answers(operand, budget).negated()
+            case Comparison() | Membership() | Existence():
+                return self._leaf(condition, budget)
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def context_in(self, box: Box) -> JsonObject | None:
+        """Return a context that lies in the box, or None if there is none."""
+        return context_in(box, self.pointers, self.cells)
+
+    def any_context(self, region: Iterable[Box]) -> JsonObject | None:
+        contexts = map(self.context_in, region)
+        return next((context for context in contexts if context is not None), None)
+
+    def _leaf(self, leaf: Leaf, budget: Budget) -> Answers:
+        compiled = compile_condition(leaf)
+        paths = compared(leaf)
+        if not paths:
+            return _everywhere(evaluate_condition(compiled, {}))
+        pointer, number = paths[0][0], self.numbers[paths[0][0]]
+        cells = self.cells[number]
+        budget.spend(len(cells.representatives))
+        true = false = 0
+        for bit, representative in enumerate(cells.representatives):
+            answer = evaluate_condition(compiled, _holding(pointer, representative))
+            true |= (answer is True) << bit
+            false |= (answer is False) << bit
+        return Answers(
+            true=_one_path(number, true),
+            false=_one_path(number, false),
+            error=_one_path(number, cells.every & ~true & ~false),
+        )
+
+
+def _everywhere(answer: object) -> Answers:
+    return Answers(
+        true=EVERYTHING if answer is True else NOTHING,
+        false=EVERYTHING if answer is False else NOTHING,
+        error=NOTHING if isinstance(answer, bool) else EVERYTHING,
+    )
+
+
+def _one_path(number: int, cells: int) -> Region:
+    return ({number: cells},) if cells else NOTHING
+
+
+def _holding(pointer: Pointer, value: object) -> JsonObject:
+    if value is ABSENT:
+        return {}
+    for token in reversed(pointer.tokens):
+        value = {token: value}
+    return value  # type: ignore[return-value]  # a path of conditions has tokens, so this is an object
+
+
+def leaves(condition: Condition) -> Iterator[Leaf]:
+    """Yield the conditions that connectives join, in their order."""
+    match condition:
+        case Conjunction(operands=operands) | Disjunction(operands=operands):
+            for operand in operands:
+                yield from leaves(operand)
+        case Negation(operand=operand):
+            yield from leaves(operand)
+        case Comparison() | Membership() | Existence():
+            yield condition
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def compared(leaf: Leaf) -> list[tuple[Pointer, list[JsonValue]]]:
+    """Return each path of the leaf with the literals that it is compared with."""
+    if isinstance(leaf, Existence):
+        return [(leaf.pointer, [])]
+    operands = (leaf.left, leaf.right)
+    literals = [operand.value for operand in operands if isinstance(operand, LiteralOperand)]
+    members = [each for value in literals for each in (value if isinstance(value, list) else [value])]
+    return [(operand.pointer, members) for operand in operands if isinstance(operand, PathOperand)]
+
+
+def is_decidable(condition: Condition) -> bool:
+    """Say whether every leaf compares one path with literals, so that cells answer for all values."""
+    return all(_is_decidable_leaf(leaf) for leaf in leaves(condition))
+
+
+def _is_decidable_leaf(leaf: Leaf) -> bool:
+    if isinstance(leaf, Membership) and isinstance(leaf.right, PathOperand):
+        return False
+    return len(compared(leaf)) < 2
