@@ -43,8 +43,9 @@ class ExecutionQueue(Protocol):
     """Hand out executions under leases and take back what their runs found.
 
     Promises:
-    - `claim` takes what is due (PENDING, RETRY_WAIT whose time has come, RUNNING whose lease has run out), in
-      the order of next attempt and creation, at most `limit`, never one that another owner holds; it raises the fencing token and is durable on return.
+    - `claim` takes what is due (PENDING, RETRY_WAIT whose time has come, RUNNING whose lease has run out), in the
+      order of next attempt and creation, at most `limit`, never one that another owner holds; it raises the fencing
+      token and is durable on return.
     - `renew` extends each lease that still runs and is still held under the same owner and token, and returns those;
       a lease that has run out is not revived.
     - every other method writes all of what it is given or nothing: it raises LeaseLost unless owner, token and running
