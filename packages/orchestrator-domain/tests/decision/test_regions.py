@@ -199,7 +199,7 @@ def test_what_compares_paths_is_said_to_be_undecided(condition: Condition) -> No
 def test_an_exhausted_budget_is_said_and_keeps_what_was_found() -> None:
     many = decision(*(test("/s", "GT", bound) for bound in range(30)))
 
-    analysis = analyse(many, steps_max=2_400)
+    analysis = analyse(many, steps_max=700)
 
     assert analysis.incomplete
     assert 0 < len(analysis.overlaps) < 30 * 29 // 2
@@ -220,6 +220,19 @@ def test_numbers_are_cut_at_their_literals(literals: list[JsonValue], numbers: l
     cells = cells_between(literals)
 
     assert cells.representatives == (*numbers, "", True, False, None, ABSENT, {})
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, Decimal("1e-100")), (Decimal("9999999999999999999999999999999999999999e61"), None)]
+)
+def test_where_no_number_can_lie_no_rules_overlap(low: JsonValue, high: JsonValue) -> None:
+    above = test("/s", "GT", low)
+    impossible = above if high is None else Conjunction(operands=(above, test("/s", "LT", high)))
+
+    analysis = analyse(decision(impossible, impossible))
+
+    assert analysis.overlaps == ()
+    assert [rule.id for rule in analysis.never_matching] == ["r0", "r1"]
 
 
 # The law: an overlap or a gap is found exactly where some combination of representative values shows one.

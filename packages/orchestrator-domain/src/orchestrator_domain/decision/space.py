@@ -31,7 +31,7 @@ from orchestrator_domain.decision.condition import (
 from orchestrator_domain.decision.definition import DecisionDefinition
 from orchestrator_domain.decision.witness import context_in
 from orchestrator_domain.exact_json.pointer import Pointer
-from orchestrator_domain.exact_json.value import ABSENT, JsonObject, JsonValue
+from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonObject, JsonValue
 
 type Leaf = Comparison | Membership | Existence
 
@@ -83,23 +83,31 @@ class Space:
         return next((context for context in contexts if context is not None), None)
 
     def _leaf(self, leaf: Leaf, budget: Budget) -> Answers:
-        compiled = compile_condition(leaf)
         paths = compared(leaf)
         if not paths:
-            return _everywhere(evaluate_condition(compiled, {}))
-        pointer, number = paths[0][0], self.numbers[paths[0][0]]
-        cells = self.cells[number]
-        budget.spend(len(cells.representatives))
-        true = false = 0
-        for bit, representative in enumerate(cells.representatives):
-            answer = evaluate_condition(compiled, _holding(pointer, representative))
-            true |= (answer is True) << bit
-            false |= (answer is False) << bit
+            return _everywhere(evaluate_condition(compile_condition(leaf), {}))
+        (pointer, literals), number = paths[0], self.numbers[paths[0][0]]
+        cells, own = self.cells[number], cells_between(literals)
+        budget.spend(len(own.representatives))
+        true, false = _answered(leaf, pointer, zip(own.representatives, cells.within(own), strict=True))
         return Answers(
             true=_one_path(number, true),
             false=_one_path(number, false),
             error=_one_path(number, cells.every & ~true & ~false),
         )
+
+
+def _answered(
+    leaf: Leaf, pointer: Pointer, values: Iterable[tuple[JsonValue | Absent, int]]
+) -> tuple[int, int]:
+    """Return for which of the values, each standing for a set of cells, the leaf is true and for which it is false."""
+    compiled = compile_condition(leaf)
+    true = false = 0
+    for value, cells in values:
+        answer = evaluate_condition(compiled, _holding(pointer, value))
+        true |= cells if answer is True else 0
+        false |= cells if answer is False else 0
+    return true, false
 
 
 def _everywhere(answer: object) -> Answers:

@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator_domain.decision.cells import Cells
 from orchestrator_domain.exact_json.pointer import Pointer
-from orchestrator_domain.exact_json.value import ABSENT, JsonObject, JsonValue
+from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonObject, JsonValue
 
 
 def context_in(
@@ -34,6 +34,21 @@ def filled(context: JsonObject, pointers: Iterable[Pointer], value: JsonValue) -
     copied = deepcopy(context)
     for pointer in pointers:
         _write(copied, pointer.tokens, value)
+    return copied
+
+
+def with_value_at(context: JsonObject, pointer: Pointer, value: JsonValue | Absent) -> JsonObject | None:
+    """Return a context that differs at the pointer only, or None where nothing can be there."""
+    copied = deepcopy(context)
+    *above, last = pointer.tokens
+    parent: Any = copied
+    for token in above:
+        parent = parent.setdefault(token, {})
+        if not isinstance(parent, dict):
+            return None
+    parent.pop(last, None)
+    if value is not ABSENT:
+        parent[last] = deepcopy(value)
     return copied
 
 
