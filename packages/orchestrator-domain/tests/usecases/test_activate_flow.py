@@ -1,28 +1,30 @@
 """Which published version new requests of a type get."""
 
 from asyncio import gather
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 from attrs import evolve, frozen
 from tests.plugins.embedded_service import AUTHOR, CHAIN_TYPE_KEY, EmbeddedService
 
+from orchestrator_domain.actor import Actor
 from orchestrator_domain.errors import (
     AccessDenied,
     FlowNotPublished,
     FlowRetired,
     NotFound,
     OrchestratorError,
+    RequestTypeDisabled,
     RevisionMismatch,
 )
-from orchestrator_domain.flow.lifecycle import RequestType, StoredFlow
-from orchestrator_domain.identifiers import FlowId, RequestTypeKey, Revision, Role
-from orchestrator_domain.ports.flow_store import AdminFact, FlowStore, RequestTypeStore
+from orchestrator_domain.flow.lifecycle import RequestType
+from orchestrator_domain.identifiers import CorrelationId, FlowId, RequestTypeKey, Revision, Role
+from orchestrator_domain.ports.flow_store import LISTED_MAX, AdminFact, FlowStore, RequestTypeStore
 from orchestrator_domain.ports.request_store import RequestStore
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
-from orchestrator_domain.request.acceptance import AnyRevision, RevisionIn
+from orchestrator_domain.request.acceptance import AnyRevision, Precondition, RevisionIn
 from orchestrator_domain.testing.chain import chain_document
-from orchestrator_domain.testing.examples import CLERK, admin_fact
+from orchestrator_domain.testing.examples import CLERK
 from orchestrator_domain.usecases.activate_flow import ActivateFlow, MustNotExist, TypePrecondition
 
 
@@ -63,8 +65,18 @@ async def test_each_activation_is_kept_with_what_was_active_before(service: Embe
     await activate(service, second.id, AnyRevision())
     facts = [fact for fact in await service.harness.admin_facts() if fact.action == "FLOW_ACTIVATED"]
     assert [fact.detail for fact in facts] == [
-        {"activeFlowBefore": None, "activeFlow": str(first.id), "checksum": first.checksum},
-        {"activeFlowBefore": str(first.id), "activeFlow": str(second.id), "checksum": second.checksum},
+        {
+            "activeFlowBefore": None,
+            "checksumBefore": None,
+            "activeFlow": str(first.id),
+            "checksum": first.checksum,
+        },
+        {
+            "activeFlowBefore": str(first.id),
+            "checksumBefore": first.checksum,
+            "activeFlow": str(second.id),
+            "checksum": second.checksum,
+        },
     ]
     assert {(fact.type_key, fact.actor) for fact in facts} == {(CHAIN_TYPE_KEY, "author-1")}
 
@@ -121,7 +133,7 @@ async def test_of_two_later_activations_at_once_under_one_revision_one_moves_the
 async def test_only_a_published_version_is_activated(service: EmbeddedService) -> None:
     published = await service.published()
     draft = await service.author.create_draft({**chain_document(), "version": 2}, AUTHOR)
-    retired = await retire(service, published)
+    retired = await service.author.retire(published.id, AUTHOR)
     refusals: list[tuple[FlowId, type[OrchestratorError]]] = [
         (draft.id, FlowNotPublished),
         (retired.id, FlowRetired),
@@ -132,6 +144,88 @@ async def test_only_a_published_version_is_activated(service: EmbeddedService) -
             await activate(service, flow_id)
         assert refused.value.pointer == "/flowId"
     assert not service.harness.store.request_types.rows
+
+
+async def switch(
+    service: EmbeddedService, *, enabled: bool, tag: str | None = None, actor: Actor = AUTHOR
+) -> RequestType:
+    precondition: Precondition = AnyRevision() if tag is None else RevisionIn(tags=(tag,))
+    return await service.activation.switch(
+        CHAIN_TYPE_KEY,
+        enabled=enabled,
+        precondition=precondition,
+        actor=actor,
+        correlation_id=CorrelationId("trace-1"),
+    )
+
+
+async def test_a_type_is_closed_to_new_requests_and_opened_again(service: EmbeddedService) -> None:
+    await service.activated()
+    closed = await switch(service, enabled=False, tag="0")
+    assert (closed.enabled, closed.revision) == (False, 1)
+    with pytest.raises(RequestTypeDisabled):
+        await service.created()
+    assert (await switch(service, enabled=True, tag="1")).revision == 2
+    await service.created()
+
+
+async def test_each_switching_is_kept_with_who_did_it_and_the_flow_that_it_concerns(
+    service: EmbeddedService,
+) -> None:
+    flow = await service.activated()
+    await switch(service, enabled=False)
+    await switch(service, enabled=True)
+    facts = list(await service.harness.admin_facts())[-2:]
+    assert [(fact.action, fact.detail) for fact in facts] == [
+        ("TYPE_DISABLED", {"enabledBefore": True, "enabled": False, "checksum": flow.checksum}),
+        ("TYPE_ENABLED", {"enabledBefore": False, "enabled": True, "checksum": flow.checksum}),
+    ]
+    known = {(fact.actor, fact.type_key, fact.flow_id, fact.correlation_id) for fact in facts}
+    assert known == {("author-1", CHAIN_TYPE_KEY, flow.id, "trace-1")}
+
+
+async def test_setting_what_is_set_already_changes_nothing(service: EmbeddedService) -> None:
+    await service.activated()
+    facts = list(await service.harness.admin_facts())
+    assert (await switch(service, enabled=True)).revision == 0
+    assert list(await service.harness.admin_facts()) == facts
+
+
+async def test_a_switching_from_a_revision_that_moved_is_refused(service: EmbeddedService) -> None:
+    await service.activated()
+    await switch(service, enabled=False)
+    with pytest.raises(RevisionMismatch) as stale:
+        await switch(service, enabled=True, tag="0")
+    assert stale.value.current == 1
+    assert not (await service.activation.find(CHAIN_TYPE_KEY, AUTHOR)).enabled
+
+
+async def test_an_activation_leaves_a_closed_type_closed(service: EmbeddedService) -> None:
+    await service.activated()
+    await switch(service, enabled=False)
+    second = await service.published({**chain_document(), "version": 2})
+    assert not (await activate(service, second.id, AnyRevision())).enabled
+
+
+async def test_switching_needs_the_flow_admin_and_a_type(service: EmbeddedService) -> None:
+    with pytest.raises(NotFound):
+        await switch(service, enabled=False)
+    await service.activated()
+    with pytest.raises(AccessDenied):
+        await switch(service, enabled=False, actor=evolve(AUTHOR, roles=frozenset({Role("FLOW_PUBLISHER")})))
+
+
+async def test_types_are_listed_page_by_page(service: EmbeddedService) -> None:
+    flow = await service.published()
+    keys = [RequestTypeKey(name) for name in ("A", "B", "C")]
+    for key in reversed(keys):
+        await service.activation.activate(key, flow.id, precondition=MustNotExist(), actor=AUTHOR)
+    first = await service.activation.list_types(AUTHOR, limit=2)
+    assert ([each.key for each in first.items], first.last) == (keys[:2], "B")
+    rest = await service.activation.list_types(AUTHOR, after=first.last, limit=2)
+    assert ([each.key for each in rest.items], rest.last) == (keys[2:], None)
+    with pytest.raises(AccessDenied):
+        await service.activation.list_types(CLERK)
 
 
 async def test_activating_needs_the_flow_admin_and_reading_any_technical_role(
@@ -185,6 +279,11 @@ class _BlindTypes(RequestTypeStore):
     async def find(self, key: RequestTypeKey) -> RequestType | None:
         return await self.types.find(key)
 
+    async def list_types(
+        self, *, after: RequestTypeKey | None = None, limit: int = LISTED_MAX
+    ) -> Sequence[RequestType]:
+        return await self.types.list_types(after=after, limit=limit)
+
     async def lock(self, key: RequestTypeKey) -> RequestType | None:  # noqa: ARG002 - blind to every key
         return None
 
@@ -196,11 +295,3 @@ class _BlindTypes(RequestTypeStore):
 
     async def save(self, request_type: RequestType, *, before: Revision, fact: AdminFact) -> RequestType:
         return await self.types.save(request_type, before=before, fact=fact)
-
-
-async def retire(service: EmbeddedService, flow: StoredFlow) -> StoredFlow:
-    async def story(work: Transaction) -> StoredFlow:
-        fact = admin_fact("FLOW_RETIRED", flow_id=flow.id)
-        return await work.flows.save(flow.retired(), before=flow.revision, fact=fact)
-
-    return await service.harness.unit_of_work().run(story)

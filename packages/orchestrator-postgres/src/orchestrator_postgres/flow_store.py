@@ -4,16 +4,34 @@ from collections.abc import Sequence
 from typing import Any
 
 from attrs import frozen
-from sqlalchemy import bindparam, case, func, literal_column, select, update
+from sqlalchemy import (
+    Integer,
+    bindparam,
+    case,
+    collate,
+    func,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
 from orchestrator_domain.errors import DuplicateFlowVersion, RevisionMismatch
-from orchestrator_domain.flow.lifecycle import StoredFlow
+from orchestrator_domain.flow.lifecycle import FlowSummary, StoredFlow
 from orchestrator_domain.identifiers import FlowId, Revision
-from orchestrator_domain.ports.flow_store import AdminFact, FlowStore
+from orchestrator_domain.ports.flow_store import (
+    EVERY_FLOW,
+    LISTED_MAX,
+    AdminFact,
+    FlowFilter,
+    FlowPosition,
+    FlowStore,
+)
 from orchestrator_postgres.admin_audit import write_admin_fact
 from orchestrator_postgres.engine import StoreConnection
-from orchestrator_postgres.row_mapping import contract_document, flow_of
+from orchestrator_postgres.row_mapping import contract_document, flow_of, flow_summary_of
 from orchestrator_postgres.statements import compiled
 from orchestrator_postgres.stored_json import jsonb
 from orchestrator_postgres.tables import FLOW_DEFINITION as FLOW
@@ -24,7 +42,25 @@ _FIND = compiled(_BY_ID)
 # writers and those who lock it shared, and lets pass the foreign keys of histories that only name the flow.
 _LOCK = compiled(_BY_ID.with_for_update(key_share=True))
 _LOCK_SHARED = compiled(_BY_ID.with_for_update(read=True))
-_LIST = compiled(select(FLOW).order_by(FLOW.c.flow_key, FLOW.c.version))
+# "C" compares code points, as the port promises, whatever collation the database was made with.
+_KEY = collate(FLOW.c.flow_key, "C")
+_LISTED = [column for column in FLOW.c if column.name not in ("definition", "contracts")]
+_FLOW_KEY = bindparam("flow_key", type_=FLOW.c.flow_key.type)
+_STATUS = bindparam("status", type_=FLOW.c.status.type)
+_LIST = compiled(
+    select(*_LISTED)
+    .where(
+        tuple_(_KEY, FLOW.c.version)
+        > tuple_(
+            bindparam("after_key", type_=FLOW.c.flow_key.type),
+            bindparam("after_version", type_=FLOW.c.version.type),
+        ),
+        or_(_FLOW_KEY.is_(None), FLOW.c.flow_key == _FLOW_KEY),
+        or_(_STATUS.is_(None), FLOW.c.status == _STATUS),
+    )
+    .order_by(_KEY, FLOW.c.version)
+    .limit(bindparam("limit", type_=Integer()))
+)
 
 _PUBLISHED_AT = case(
     (bindparam("status", type_=FLOW.c.status.type) == literal_column("'DRAFT'"), None),
@@ -75,9 +111,22 @@ class PostgresFlowStore(FlowStore):
     async def find(self, flow_id: FlowId) -> StoredFlow | None:
         return await self._one(_FIND, id=flow_id)
 
-    async def list_versions(self) -> Sequence[StoredFlow]:
-        cursor = await self._connection.execute(_LIST)
-        return [flow_of(row) for row in await cursor.fetchall()]
+    async def list_versions(
+        self,
+        *,
+        matching: FlowFilter = EVERY_FLOW,
+        after: FlowPosition | None = None,
+        limit: int = LISTED_MAX,
+    ) -> Sequence[FlowSummary]:
+        values = {
+            "after_key": "" if after is None else after.flow_key,
+            "after_version": 0 if after is None else after.version,
+            "flow_key": matching.flow_key,
+            "status": matching.status,
+            "limit": limit,
+        }
+        cursor = await self._connection.execute(_LIST, values)
+        return [flow_summary_of(row) for row in await cursor.fetchall()]
 
     async def lock(self, flow_id: FlowId) -> StoredFlow | None:
         return await self._one(_LOCK, id=flow_id)

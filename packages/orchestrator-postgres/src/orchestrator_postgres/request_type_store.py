@@ -1,15 +1,16 @@
 """Request types in request_type."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import frozen
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import Integer, bindparam, collate, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from orchestrator_domain.errors import RevisionMismatch
 from orchestrator_domain.flow.lifecycle import RequestType
 from orchestrator_domain.identifiers import RequestTypeKey, Revision
-from orchestrator_domain.ports.flow_store import AdminFact, RequestTypeStore
+from orchestrator_domain.ports.flow_store import LISTED_MAX, AdminFact, RequestTypeStore
 from orchestrator_postgres.admin_audit import write_admin_fact
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.row_mapping import type_of
@@ -20,6 +21,10 @@ _BY_KEY = select(TYPE).where(TYPE.c.type_key == bindparam("key"))
 _FIND = compiled(_BY_KEY)
 _LOCK = compiled(_BY_KEY.with_for_update())
 _LOCK_SHARED = compiled(_BY_KEY.with_for_update(read=True))
+# "C" compares code points, as the port promises, whatever collation the database was made with.
+_KEY = collate(TYPE.c.type_key, "C")
+_AFTER = bindparam("after", type_=TYPE.c.type_key.type)
+_LIST = compiled(select(TYPE).where(_AFTER < _KEY).order_by(_KEY).limit(bindparam("limit", type_=Integer())))
 _COLUMNS: dict[str, Any] = {
     "active_flow_id": bindparam("active_flow"),
     "enabled": bindparam("enabled"),
@@ -47,6 +52,12 @@ class PostgresRequestTypeStore(RequestTypeStore):
 
     async def find(self, key: RequestTypeKey) -> RequestType | None:
         return await self._one(_FIND, key=key)
+
+    async def list_types(
+        self, *, after: RequestTypeKey | None = None, limit: int = LISTED_MAX
+    ) -> Sequence[RequestType]:
+        cursor = await self._connection.execute(_LIST, {"after": after or "", "limit": limit})
+        return [type_of(row) for row in await cursor.fetchall()]
 
     async def lock(self, key: RequestTypeKey) -> RequestType | None:
         return await self._one(_LOCK, key=key)

@@ -1,6 +1,6 @@
 """Rows to domain values; a row that can't be one raises UnreadableRow, without saying what is in it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +12,13 @@ from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
 from orchestrator_domain.execution.execution import Execution, ExecutionStatus
 from orchestrator_domain.flow.contract import Effect
-from orchestrator_domain.flow.lifecycle import FlowStatus, PinnedContract, RequestType, StoredFlow
+from orchestrator_domain.flow.lifecycle import (
+    FlowStatus,
+    FlowSummary,
+    PinnedContract,
+    RequestType,
+    StoredFlow,
+)
 from orchestrator_domain.request.request import FlowReference, Request
 from orchestrator_postgres.stored_json import as_object, as_object_or_null
 
@@ -42,12 +48,34 @@ def flow_of(row: Row) -> StoredFlow:
             schema_version=row["schema_version"],
             document=as_object(row["definition"]),
             checksum=row["checksum"],
-            contracts=tuple(_contract_of(entry) for entry in row["contracts"]),
+            contracts=contracts_of(row["contracts"]),
             revision=row["revision"],
             created_by=row["created_by"],
             created_at=_utc(row["created_at"]),
             published_at=_utc(row["published_at"]),
         )
+
+
+def flow_summary_of(row: Row) -> FlowSummary:
+    """Map a row of flow_definition that was read without its documents."""
+    with readable("flow_definition"):
+        return FlowSummary(
+            id=row["id"],
+            flow_key=row["flow_key"],
+            version=row["version"],
+            status=FlowStatus(row["status"]),
+            schema_version=row["schema_version"],
+            checksum=row["checksum"],
+            revision=row["revision"],
+            created_by=row["created_by"],
+            created_at=_utc(row["created_at"]),
+            published_at=_utc(row["published_at"]),
+        )
+
+
+def contracts_of(stored: Iterable[Row]) -> tuple[PinnedContract, ...]:
+    """Map what flow_definition.contracts keeps."""
+    return tuple(_contract_of(entry) for entry in stored)
 
 
 def contract_document(contract: PinnedContract) -> JsonObject:

@@ -43,6 +43,22 @@ class PinnedContract:
 
 
 @frozen(kw_only=True)
+class FlowSummary:
+    """A stored version without its definition, which may be large."""
+
+    id: FlowId
+    flow_key: FlowKey
+    version: int
+    status: FlowStatus
+    schema_version: int
+    checksum: Sha256Hex | None
+    revision: Revision
+    created_by: Subject
+    created_at: datetime | None
+    published_at: datetime | None
+
+
+@frozen(kw_only=True)
 class StoredFlow:
     """One row of flow_definition."""
 
@@ -58,6 +74,21 @@ class StoredFlow:
     created_by: Subject
     created_at: datetime | None = None
     published_at: datetime | None = None
+
+    @property
+    def summary(self) -> FlowSummary:
+        return FlowSummary(
+            id=self.id,
+            flow_key=self.flow_key,
+            version=self.version,
+            status=self.status,
+            schema_version=self.schema_version,
+            checksum=self.checksum,
+            revision=self.revision,
+            created_by=self.created_by,
+            created_at=self.created_at,
+            published_at=self.published_at,
+        )
 
     def edited(self, document: JsonObject) -> "StoredFlow":
         """Return the draft with another document; raise FlowNotDraft once it has been published."""

@@ -1,5 +1,6 @@
 """What the port FlowStore promises."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -7,8 +8,9 @@ import pytest
 from attrs import evolve
 
 from orchestrator_domain.errors import DuplicateFlowVersion, OrchestratorError, RevisionMismatch
-from orchestrator_domain.flow.lifecycle import FlowStatus, StoredFlow
-from orchestrator_domain.identifiers import FlowId, Revision, Sha256Hex
+from orchestrator_domain.flow.lifecycle import FlowStatus, FlowSummary, StoredFlow
+from orchestrator_domain.identifiers import FlowId, FlowKey, Revision, Sha256Hex
+from orchestrator_domain.ports.flow_store import FlowFilter, FlowPosition
 from orchestrator_domain.ports.unit_of_work import Transaction
 from orchestrator_domain.testing.contracts.harness import StoreHarness
 from orchestrator_domain.testing.contracts.stored_cases import StoredCases
@@ -60,6 +62,56 @@ class FlowStoreContract:
             return {flow.id for flow in await transaction.flows.list_versions()}
 
         assert await harness.unit_of_work().run(story) == added
+
+    async def test_versions_are_listed_by_code_points_of_the_key_and_then_by_number(
+        self, harness: StoreHarness
+    ) -> None:
+        cases = StoredCases(harness=harness)
+        named = [("b", 1), ("LENDING", 10), ("LENDING", 9), ("A_B", 1), ("A-B", 1), ("a", 1)]
+        for key, version in named:
+            await cases.draft(flow_key=key, version=version)
+        everything = [(flow.flow_key, flow.version) for flow in await _listed(harness)]
+        assert everything == sorted(named)
+
+    async def test_a_listed_version_is_the_stored_one_without_its_documents(
+        self, harness: StoreHarness
+    ) -> None:
+        flow = await StoredCases(harness=harness).published_flow()
+        assert list(await _listed(harness)) == [flow.summary]
+
+    async def test_the_list_goes_on_behind_a_position_whether_it_exists_or_not(
+        self, harness: StoreHarness
+    ) -> None:
+        cases = StoredCases(harness=harness)
+        for key, version in (("B", 1), ("B", 3), ("D", 1)):
+            await cases.draft(flow_key=key, version=version)
+        behind = {
+            ("A", 9): [("B", 1), ("B", 3)],
+            ("B", 1): [("B", 3), ("D", 1)],
+            ("B", 2): [("B", 3), ("D", 1)],
+            ("C", 1): [("D", 1)],
+            ("D", 1): [],
+        }
+        for (key, version), expected in behind.items():
+            after = FlowPosition(flow_key=FlowKey(key), version=version)
+            found = await _listed(harness, after=after, limit=2)
+            assert [(flow.flow_key, flow.version) for flow in found] == expected
+
+    async def test_the_list_keeps_to_its_filter(self, harness: StoreHarness) -> None:
+        cases = StoredCases(harness=harness)
+        await cases.draft(version=1)
+        await cases.published_flow(version=2)
+        await cases.published_flow(flow_key="RETURNS")
+        filters = {
+            FlowFilter(flow_key=FlowKey("LENDING")): [("LENDING", 1), ("LENDING", 2)],
+            FlowFilter(status=FlowStatus.PUBLISHED): [("LENDING", 2), ("RETURNS", 1)],
+            FlowFilter(flow_key=FlowKey("LENDING"), status=FlowStatus.DRAFT): [("LENDING", 1)],
+            FlowFilter(status=FlowStatus.RETIRED): [],
+            FlowFilter(flow_key=FlowKey("lending")): [],
+        }
+        for matching, expected in filters.items():
+            found = await _listed(harness, matching=matching)
+            assert [(flow.flow_key, flow.version) for flow in found] == expected
 
     async def test_an_edited_draft_is_stored_with_its_new_revision(self, harness: StoreHarness) -> None:
         cases = StoredCases(harness=harness)
@@ -145,5 +197,12 @@ async def _saved(harness: StoreHarness, flow: StoredFlow, *, before: Revision) -
         return await transaction.flows.save(
             flow, before=before, fact=admin_fact("FLOW_SAVED", flow_id=flow.id)
         )
+
+    return await harness.unit_of_work().run(story)
+
+
+async def _listed(harness: StoreHarness, **asked: Any) -> Sequence[FlowSummary]:
+    async def story(transaction: Transaction) -> Sequence[FlowSummary]:
+        return await transaction.flows.list_versions(**asked)
 
     return await harness.unit_of_work().run(story)

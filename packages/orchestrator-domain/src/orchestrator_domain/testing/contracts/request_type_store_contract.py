@@ -61,6 +61,21 @@ class RequestTypeStoreContract:
         assert await _saved(harness, activated, before=Revision(0)) == activated
         assert await _found(harness) == activated
 
+    async def test_types_are_listed_by_code_points_of_the_key_from_behind_a_key_on(
+        self, harness: StoreHarness
+    ) -> None:
+        for key in ("b", "A_B", "LENDING", "A-B"):
+            await _added(harness, _empty(key))
+        pages = {
+            (None, 100): ["A-B", "A_B", "LENDING", "b"],
+            (None, 2): ["A-B", "A_B"],
+            ("A_B", 2): ["LENDING", "b"],
+            ("AZ", 1): ["A_B"],
+            ("b", 2): [],
+        }
+        for (after, limit), expected in pages.items():
+            assert await _listed(harness, after, limit) == [_empty(key) for key in expected]
+
     async def test_a_type_can_be_switched_off(self, harness: StoreHarness) -> None:
         added = request_type(await StoredCases(harness=harness).published_flow())
         await _added(harness, added)
@@ -89,7 +104,8 @@ class RequestTypeStoreContract:
 
 async def _added(harness: StoreHarness, added: RequestType) -> bool:
     async def story(transaction: Transaction) -> bool:
-        return await transaction.request_types.add(added, TYPE_ADDED)
+        fact = admin_fact("TYPE_ADDED", type_key=added.key)
+        return await transaction.request_types.add(added, fact)
 
     return await harness.unit_of_work().run(story)
 
@@ -104,5 +120,17 @@ async def _saved(harness: StoreHarness, saved: RequestType, *, before: Revision)
 async def _found(harness: StoreHarness) -> RequestType | None:
     async def story(transaction: Transaction) -> RequestType | None:
         return await transaction.request_types.find(TYPE_KEY)
+
+    return await harness.unit_of_work().run(story)
+
+
+def _empty(key: str) -> RequestType:
+    return RequestType(key=RequestTypeKey(key), active_flow=None, enabled=True, revision=Revision(0))
+
+
+async def _listed(harness: StoreHarness, after: str | None, limit: int) -> list[RequestType]:
+    async def story(transaction: Transaction) -> list[RequestType]:
+        behind = None if after is None else RequestTypeKey(after)
+        return list(await transaction.request_types.list_types(after=behind, limit=limit))
 
     return await harness.unit_of_work().run(story)

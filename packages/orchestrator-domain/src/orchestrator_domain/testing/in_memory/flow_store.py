@@ -5,9 +5,17 @@ from collections.abc import Sequence
 from attrs import evolve
 
 from orchestrator_domain.errors import DuplicateFlowVersion, FlowNotDraft, RevisionMismatch
-from orchestrator_domain.flow.lifecycle import FlowStatus, RequestType, StoredFlow
+from orchestrator_domain.flow.lifecycle import FlowStatus, FlowSummary, RequestType, StoredFlow
 from orchestrator_domain.identifiers import FlowId, RequestTypeKey, Revision
-from orchestrator_domain.ports.flow_store import AdminFact, FlowStore, RequestTypeStore
+from orchestrator_domain.ports.flow_store import (
+    EVERY_FLOW,
+    LISTED_MAX,
+    AdminFact,
+    FlowFilter,
+    FlowPosition,
+    FlowStore,
+    RequestTypeStore,
+)
 from orchestrator_domain.testing.in_memory.store import Session
 
 
@@ -28,9 +36,22 @@ class InMemoryFlowStore(FlowStore):
     async def find(self, flow_id: FlowId) -> StoredFlow | None:
         return self._session.flows.get(flow_id)
 
-    async def list_versions(self) -> Sequence[StoredFlow]:
-        """Return every version, ordered by key and version."""
-        return sorted(self._session.flows.values(), key=lambda flow: (flow.flow_key, flow.version))
+    async def list_versions(
+        self,
+        *,
+        matching: FlowFilter = EVERY_FLOW,
+        after: FlowPosition | None = None,
+        limit: int = LISTED_MAX,
+    ) -> Sequence[FlowSummary]:
+        behind = ("", 0) if after is None else (after.flow_key, after.version)
+        found = [
+            flow.summary
+            for flow in self._session.flows.values()
+            if (flow.flow_key, flow.version) > behind
+            and matching.flow_key in (None, flow.flow_key)
+            and matching.status in (None, flow.status)
+        ]
+        return sorted(found, key=lambda flow: (flow.flow_key, flow.version))[:limit]
 
     async def lock(self, flow_id: FlowId) -> StoredFlow | None:
         """Read without waiting: if another story commits first, this one is run again."""
@@ -65,6 +86,12 @@ class InMemoryRequestTypeStore(RequestTypeStore):
 
     async def find(self, key: RequestTypeKey) -> RequestType | None:
         return self._session.request_types.get(key)
+
+    async def list_types(
+        self, *, after: RequestTypeKey | None = None, limit: int = LISTED_MAX
+    ) -> Sequence[RequestType]:
+        found = [each for each in self._session.request_types.values() if after is None or each.key > after]
+        return sorted(found, key=lambda each: each.key)[:limit]
 
     async def lock(self, key: RequestTypeKey) -> RequestType | None:
         """Read without waiting: if another story commits first, this one is run again."""
