@@ -55,8 +55,20 @@ class DeployedCatalogue(IntegrationCatalogue):
         return tuple(_built_in_faults(action, built_in)) or built_in.contract
 
     def pinned(self, pin: PinnedContract) -> ActionContract | None:
-        contract = self._named_by(pin)
+        contract = self.named_by(pin)
         return contract if contract is not None and contract.checksum == pin.checksum else None
+
+    def named_by(self, pin: PinnedContract) -> ActionContract | None:
+        """Return the contract with the names and versions of the pin, also if it means something else by now."""
+        if pin.action_type != INVOKE_INTEGRATION:
+            built_in = self._built_in.get(pin.action_type)
+            if built_in is None or built_in.contract.contract_version != pin.contract_version:
+                return None
+            return built_in.contract
+        integration = self._integration(pin.integration_key or "", pin.contract_version)
+        if integration is None or not _has_profile(integration, pin.profile, pin.profile_version):
+            return None
+        return _contract_of(integration, pin.profile, pin.profile_version)
 
     def route_for(self, contract: ActionContract) -> Route | None:
         """Return how an integration's contract is carried, None if this deployment doesn't have exactly it."""
@@ -85,17 +97,6 @@ class DeployedCatalogue(IntegrationCatalogue):
             return (_unknown_version(versions),)
         faults = tuple(_integration_faults(action, integration))
         return faults or _contract_of(integration, action.profile, _newest(integration, action.profile))
-
-    def _named_by(self, pin: PinnedContract) -> ActionContract | None:
-        if pin.action_type != INVOKE_INTEGRATION:
-            built_in = self._built_in.get(pin.action_type)
-            if built_in is None or built_in.contract.contract_version != pin.contract_version:
-                return None
-            return built_in.contract
-        integration = self._integration(pin.integration_key or "", pin.contract_version)
-        if integration is None or not _has_profile(integration, pin.profile, pin.profile_version):
-            return None
-        return _contract_of(integration, pin.profile, pin.profile_version)
 
     def _integration(self, key: str, version: int) -> Integration | None:
         return self._versions.get(key, {}).get(version)
