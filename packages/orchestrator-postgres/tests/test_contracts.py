@@ -2,6 +2,7 @@
 
 from orchestrator_domain.testing.contracts.execution_queue_contract import ExecutionQueueContract
 from orchestrator_domain.testing.contracts.flow_store_contract import FlowStoreContract
+from orchestrator_domain.testing.contracts.history_contract import HistoryContract
 from orchestrator_domain.testing.contracts.published_flows_contract import PublishedFlowsContract
 from orchestrator_domain.testing.contracts.request_store_contract import RequestStoreContract
 from orchestrator_domain.testing.contracts.request_type_store_contract import RequestTypeStoreContract
@@ -22,6 +23,10 @@ class TestPostgresRequestTypeStore(RequestTypeStoreContract):
 
 
 class TestPostgresRequestStore(RequestStoreContract):
+    pass
+
+
+class TestPostgresHistory(HistoryContract):
     pass
 
 

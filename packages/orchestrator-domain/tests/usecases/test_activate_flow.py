@@ -20,6 +20,7 @@ from orchestrator_domain.errors import (
 from orchestrator_domain.flow.lifecycle import RequestType
 from orchestrator_domain.identifiers import CorrelationId, FlowId, RequestTypeKey, Revision, Role
 from orchestrator_domain.ports.flow_store import LISTED_MAX, AdminFact, FlowStore, RequestTypeStore
+from orchestrator_domain.ports.history import HistoryReader
 from orchestrator_domain.ports.request_store import RequestStore
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.request.acceptance import AnyRevision, Precondition, RevisionIn
@@ -256,7 +257,9 @@ class BlindUnitOfWork(UnitOfWork):
 
     async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
         async def blindly(work: Transaction) -> Result:
-            return await story(_BlindTransaction(requests=work.requests, flows=work.flows, seen=work))
+            return await story(
+                _BlindTransaction(requests=work.requests, history=work.history, flows=work.flows, seen=work)
+            )
 
         return await self.stores.run(blindly)
 
@@ -264,6 +267,7 @@ class BlindUnitOfWork(UnitOfWork):
 @frozen(kw_only=True)
 class _BlindTransaction(Transaction):
     requests: RequestStore
+    history: HistoryReader
     flows: FlowStore
     seen: Transaction
 

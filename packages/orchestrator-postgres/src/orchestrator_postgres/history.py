@@ -8,21 +8,49 @@ from psycopg import AsyncCursor
 from psycopg.rows import DictRow
 from sqlalchemy import bindparam, select
 
+from orchestrator_domain.actor import Actor
 from orchestrator_domain.audit import AuditEntry, AuditFact
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.identifiers import RequestId, Revision, StateKey
+from orchestrator_domain.ports.history import HistoryFilter, HistoryReader
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.row_mapping import audit_entry_of
 from orchestrator_postgres.statements import compiled, sql_file
 from orchestrator_postgres.stored_json import jsonb, jsonb_or_null
 from orchestrator_postgres.tables import AUDIT_ENTRY
 
+_READ_VISIBLE = sql_file("read_visible_history")
 _ADVANCE = sql_file("advance_request")
 _READ = compiled(
     select(AUDIT_ENTRY)
     .where(AUDIT_ENTRY.c.request_id == bindparam("request_id"))
     .order_by(AUDIT_ENTRY.c.sequence)
 )
+
+
+class PostgresHistory(HistoryReader):
+    """Read pages of histories in the transaction of one connection."""
+
+    def __init__(self, connection: StoreConnection) -> None:
+        self._connection = connection
+
+    async def entries(
+        self, request_id: RequestId, actor: Actor, *, wanted: HistoryFilter, after: int, limit: int
+    ) -> Sequence[AuditEntry] | None:
+        values = {
+            "request_id": request_id,
+            "subject": actor.subject,
+            "scopes": sorted(actor.scopes),
+            "after": after,
+            "limit": limit,
+            "kind": None if wanted.kind is None else wanted.kind.value,
+            "execution_id": wanted.execution_id,
+            "since": wanted.since,
+            "until": wanted.until,
+        }
+        rows = await (await self._connection.execute(_READ_VISIBLE, values)).fetchall()
+        # A visible request without any such entry is one row that holds none.
+        return [audit_entry_of(row) for row in rows if row["id"] is not None] if rows else None
 
 
 @frozen(kw_only=True)

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from orchestrator_domain.ports.flow_store import FlowStore, RequestTypeStore
+from orchestrator_domain.ports.history import HistoryReader
 from orchestrator_domain.ports.request_store import RequestStore
 
 
@@ -12,6 +13,9 @@ class Transaction(Protocol):
 
     @property
     def requests(self) -> RequestStore: ...
+
+    @property
+    def history(self) -> HistoryReader: ...
 
     @property
     def flows(self) -> FlowStore: ...

@@ -15,6 +15,7 @@ pytest.register_assert_rewrite(
             "execution_queue_contract",
             "fencing_contract",
             "flow_store_contract",
+            "history_contract",
             "parking_contract",
             "published_flows_contract",
             "renewing_contract",
