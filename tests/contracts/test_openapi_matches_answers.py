@@ -12,7 +12,8 @@ from orchestrator_domain.errors import StorageUnavailable
 from orchestrator_domain.testing.examples import flow_document
 from orchestrator_http.services import HttpSettings
 
-FLOWS, TYPE = f"{API}/admin/flows", f"{API}/admin/request-types/LENDING"
+FLOWS, TYPES = f"{API}/admin/flows", f"{API}/admin/request-types"
+TYPE = f"{TYPES}/LENDING"
 NOWHERE = "00000000-0000-7000-8000-000000000000"
 KEY, ANY = {"Idempotency-Key": "key-1"}, {"If-Match": "*"}
 CREATION: Any = {"typeKey": "LENDING", "data": {"item": "ladder"}}
@@ -35,17 +36,32 @@ async def good_answers(service: HttpService) -> list[httpx2.Response]:
         await service.call("POST", f"{API}/requests", body=CREATION, headers=KEY),
         await service.call("POST", f"{API}/requests", body=CREATION, headers=KEY),
         await service.call("GET", f"{API}/requests/{request_id}"),
+        await service.call("GET", f"{API}/requests/{request_id}/available-events"),
+        await service.call("GET", f"{API}/requests/{request_id}/history?limit=1"),
+        await service.call("GET", f"{API}/requests/{request_id}/history", actor={"roles": ["AUDITOR"]}),
         accepted,
         await service.call("POST", event, body={"event": "CHECK"}, headers={**KEY, **ANY}),
         await service.call("GET", accepted.headers["Location"]),
         draft,
         await service.call("GET", f"{FLOWS}/{flow_id}", actor=AUTHOR),
+        await service.call("GET", f"{FLOWS}?flowKey=LENDING&limit=1", actor=AUTHOR),
+        await service.call("GET", FLOWS, actor=AUTHOR),
         await service.call("POST", f"{FLOWS}/{draft_id}/validate", actor=AUTHOR),
-        await service.call("POST", f"{FLOWS}/{draft_id}/publish", actor=AUTHOR, headers={"If-Match": '"0"'}),
+        await service.call(
+            "PUT",
+            f"{FLOWS}/{draft_id}",
+            actor=AUTHOR,
+            body=flow_document(version=2),
+            headers={"If-Match": '"0"'},
+        ),
+        await service.call("POST", f"{FLOWS}/{draft_id}/publish", actor=AUTHOR, headers={"If-Match": '"1"'}),
         await service.call("GET", TYPE, actor=AUTHOR),
+        await service.call("GET", TYPES, actor=AUTHOR),
         await service.call(
             "PUT", f"{TYPE}/active-flow", actor=AUTHOR, body={"flowId": draft_id}, headers=ANY
         ),
+        await service.call("PUT", f"{TYPE}/enabled", actor=AUTHOR, body={"enabled": False}, headers=ANY),
+        await service.call("POST", f"{FLOWS}/{draft_id}/retire", actor=AUTHOR),
         await service.client.get("/health/live"),
         await service.client.get("/health/ready"),
     ]
@@ -62,12 +78,12 @@ async def test_every_operation_has_an_answer_that_keeps_the_contract(contract: C
     assert walked == {(operation.method, operation.path) for operation in contract.operations()}
 
 
-type Attempt = Callable[[HttpService, str], Awaitable[httpx2.Response]]
+type Attempt = Callable[[HttpService, dict[str, str]], Awaitable[httpx2.Response]]
 
 
 def attempt(method: str, path: str, **named: Any) -> Attempt:
-    async def send(service: HttpService, request_id: str) -> httpx2.Response:
-        return await service.call(method, path.replace("{request}", request_id), **named)
+    async def send(service: HttpService, ids: dict[str, str]) -> httpx2.Response:
+        return await service.call(method, path.format(**ids), **named)
 
     return send
 
@@ -94,6 +110,14 @@ REFUSALS = {
     "schema": attempt("POST", EVENT, body={"event": "CHECK", "data": {"score": 99}}, headers={**KEY, **ANY}),
     "no flow": attempt("POST", FLOWS, actor=AUTHOR, body={}),
     "unconditional": attempt("POST", EVENT, body={"event": "CHECK"}, headers=KEY),
+    "edit of what is published": attempt(
+        "PUT", f"{FLOWS}/{{flow}}", actor=AUTHOR, body=flow_document(), headers=ANY
+    ),
+    "unconditional edit": attempt("PUT", f"{FLOWS}/{{flow}}", actor=AUTHOR, body=flow_document()),
+    "no such filter": attempt("GET", f"{FLOWS}?status=GONE", actor=AUTHOR),
+    "forged cursor": attempt("GET", f"{TYPES}?cursor=AAAA", actor=AUTHOR),
+    "query": attempt("GET", f"{API}/requests/{{request}}/history?limit=0"),
+    "cursor": attempt("GET", f"{API}/requests/{{request}}/history?cursor=AAAA"),
     "header": attempt("POST", EVENT, body={"event": "CHECK"}, headers={**KEY, "If-Match": "7"}),
 }
 
@@ -101,8 +125,8 @@ REFUSALS = {
 @pytest.mark.parametrize("name", REFUSALS)
 async def test_every_refusal_keeps_the_contract(contract: Contract, name: str) -> None:
     service = http_service()
-    await service.published_flow()
-    answer = await REFUSALS[name](service, await service.created_request())
+    ids = {"flow": await service.published_flow(), "request": await service.created_request()}
+    answer = await REFUSALS[name](service, ids)
     assert answer.is_client_error
     assert contract.answer_faults(answer) == []
 

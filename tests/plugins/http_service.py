@@ -29,9 +29,12 @@ from orchestrator_domain.usecases.activate_flow import ActivateFlow
 from orchestrator_domain.usecases.author_flow import AuthorFlow
 from orchestrator_domain.usecases.create_request import CreateRequest
 from orchestrator_domain.usecases.flow_library import FlowLibrary
+from orchestrator_domain.usecases.list_available_events import ListAvailableEvents
+from orchestrator_domain.usecases.read_history import ReadHistory
 from orchestrator_domain.usecases.read_request import ReadRequest
 from orchestrator_http.app import build_app
 from orchestrator_http.authentication import Authentication
+from orchestrator_http.cursors import Cursors
 from orchestrator_http.problem_boundary import Answered
 from orchestrator_http.services import HttpServices, HttpSettings
 from orchestrator_http.trusted_issuer import TrustedIssuer
@@ -133,6 +136,8 @@ def http_service(settings: HttpSettings | None = None, **replaced: Any) -> HttpS
             observer=RecordingObserver(),
         ),
         "read_request": ReadRequest(unit_of_work=work, flows=flows),
+        "list_available_events": ListAvailableEvents(unit_of_work=work, flows=flows),
+        "read_history": ReadHistory(unit_of_work=work),
         "author_flow": AuthorFlow(
             unit_of_work=work,
             validator=FlowSoundness(resolve_contract=LendingCatalogue().current),
@@ -142,6 +147,7 @@ def http_service(settings: HttpSettings | None = None, **replaced: Any) -> HttpS
         "activate_flow": ActivateFlow(unit_of_work=work),
         "identifiers": identifiers,
         "readiness": remembered.readiness,
+        "cursors": Cursors(secrets=("a secret of thirty-two characters",)),
         "on_unexpected": remembered.on_unexpected,
         "on_answered": remembered.answered.append,
     }

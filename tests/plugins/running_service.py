@@ -138,6 +138,7 @@ def shared_settings(
     issuer = {"issuer": issuer_url, "audiences": ["orchestrator"], "algorithms": ["RS256", "ES256"]}
     return {
         "AUTH_ISSUERS": json.dumps([issuer]),
+        "CURSOR_SECRETS": "a secret of thirty-two characters",
         "INTEGRATION_CATALOGUE": str(catalogue),
         "PROVIDERS_URL": providers_url,
         "LISTEN_PORT": "0",

@@ -1,7 +1,8 @@
 """Flow versions and request types as their administrators see them."""
 
-from typing import Any
+from typing import Any, cast
 
+import httpx2
 import pytest
 from tests.plugins.http_service import (
     API,
@@ -13,11 +14,12 @@ from tests.plugins.http_service import (
     text_member,
 )
 
-from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_domain.testing.examples import flow_document
 
 FLOWS = f"{API}/admin/flows"
-TYPE = f"{API}/admin/request-types/LENDING"
+TYPES = f"{API}/admin/request-types"
+TYPE = f"{TYPES}/LENDING"
 
 
 @pytest.fixture
@@ -168,28 +170,219 @@ async def test_only_a_published_flow_can_be_activated(service: HttpService) -> N
     assert problem_of(no_id, 400)["pointer"] == "/flowId"
 
 
+TITLED: JsonObject = {**flow_document(), "title": "Lending"}
+
+
+async def edit(
+    service: HttpService, flow_id: str, document: JsonObject, tag: str | None = None
+) -> httpx2.Response:
+    headers = {} if tag is None else {"If-Match": tag}
+    return await service.call("PUT", f"{FLOWS}/{flow_id}", actor=AUTHOR, body=document, headers=headers)
+
+
+async def test_an_edited_draft_is_shown_as_it_was_sent_under_the_next_tag(service: HttpService) -> None:
+    flow_id = await draft(service)
+    answer = await edit(service, flow_id, TITLED, '"0"')
+    assert (answer.status_code, answer.headers["ETag"]) == (200, '"1"')
+    assert (json_of(answer)["status"], json_of(answer)["revision"]) == ("DRAFT", 1)
+    shown = await service.call("GET", f"{FLOWS}/{flow_id}", actor=AUTHOR)
+    assert (json_of(shown)["definition"], shown.headers["ETag"]) == (TITLED, '"1"')
+
+
+async def test_an_edit_must_name_what_it_read(service: HttpService) -> None:
+    flow_id = await draft(service)
+    assert problem_of(await edit(service, flow_id, TITLED), 428)["code"] == "PRECONDITION_REQUIRED"
+    assert (await edit(service, flow_id, TITLED, '"0"')).status_code == 200
+    stale = await edit(service, flow_id, TITLED, '"0"')
+    assert problem_of(stale, 412)["currentETag"] == stale.headers["ETag"] == '"1"'
+    assert problem_of(await edit(service, flow_id, TITLED, 'W/"1"'), 412)["code"] == "REVISION_MISMATCH"
+
+
+async def test_an_edit_keeps_key_and_version(service: HttpService) -> None:
+    answer = await edit(service, await draft(service), flow_document(version=2), "*")
+    (finding,) = cast("list[dict[str, Any]]", problem_of(answer, 422)["findings"])
+    assert (finding["code"], finding["pointer"]) == ("IDENTITY_CHANGED", "/version")
+
+
+@pytest.mark.parametrize("tag", ["*", '"0"', '"1"'])
+async def test_what_was_published_is_not_edited_whatever_its_tag(service: HttpService, tag: str) -> None:
+    answer = await edit(service, await published(service), TITLED, tag)
+    assert problem_of(answer, 409)["code"] == "FLOW_NOT_DRAFT"
+
+
+async def test_an_unknown_flow_is_neither_edited_nor_retired(service: HttpService) -> None:
+    unknown = "00000000-0000-7000-8000-000000000000"
+    assert problem_of(await edit(service, unknown, TITLED, "*"), 404)["code"] == "NOT_FOUND"
+    retired = await service.call("POST", f"{FLOWS}/{unknown}/retire", actor=AUTHOR)
+    assert problem_of(retired, 404)["code"] == "NOT_FOUND"
+
+
+async def test_a_retirement_closes_the_type_and_answers_the_same_again(service: HttpService) -> None:
+    flow_id = await service.published_flow()
+    first = await service.call("POST", f"{FLOWS}/{flow_id}/retire", actor=AUTHOR)
+    again = await service.call("POST", f"{FLOWS}/{flow_id}/retire", actor=AUTHOR, headers={"If-Match": '"1"'})
+    for answer in (first, again):
+        assert (answer.status_code, answer.headers["ETag"]) == (200, '"2"')
+        assert json_of(answer)["status"] == "RETIRED"
+    creation = await service.call(
+        "POST",
+        f"{API}/requests",
+        body={"typeKey": "LENDING", "data": {"item": "ladder"}},
+        headers={"Idempotency-Key": "create-1"},
+    )
+    assert problem_of(creation, 409)["code"] == "FLOW_RETIRED"
+
+
+async def test_a_draft_is_not_retired(service: HttpService) -> None:
+    answer = await service.call("POST", f"{FLOWS}/{await draft(service)}/retire", actor=AUTHOR)
+    assert problem_of(answer, 409)["code"] == "FLOW_NOT_PUBLISHED"
+
+
+async def test_a_retirement_may_be_conditional(service: HttpService) -> None:
+    path = f"{FLOWS}/{await published(service)}/retire"
+    stale = await service.call("POST", path, actor=AUTHOR, headers={"If-Match": '"0"'})
+    assert problem_of(stale, 412)["currentETag"] == '"1"'
+    assert (await service.call("POST", path, actor=AUTHOR, headers={"If-Match": '"1"'})).status_code == 200
+
+
+async def switch(service: HttpService, *, to: JsonValue, tag: str | None = "*") -> httpx2.Response:
+    headers = {} if tag is None else {"If-Match": tag}
+    return await service.call("PUT", f"{TYPE}/enabled", actor=AUTHOR, body={"enabled": to}, headers=headers)
+
+
+async def test_a_type_is_closed_and_opened_under_its_tag(service: HttpService) -> None:
+    await service.published_flow()
+    closed = await switch(service, to=False, tag='"0"')
+    assert (closed.status_code, closed.headers["ETag"]) == (200, '"1"')
+    assert json_of(closed)["enabled"] is False
+    creation = await service.call(
+        "POST", f"{API}/requests", body={"typeKey": "LENDING"}, headers={"Idempotency-Key": "create-1"}
+    )
+    assert problem_of(creation, 409)["code"] == "REQUEST_TYPE_DISABLED"
+    assert (await switch(service, to=False)).headers["ETag"] == '"1"'
+    assert problem_of(await switch(service, to=True, tag='"0"'), 412)["currentETag"] == '"1"'
+    assert (await switch(service, to=True, tag='"1"')).headers["ETag"] == '"2"'
+
+
+async def test_a_switch_needs_a_precondition_a_type_and_a_boolean(service: HttpService) -> None:
+    assert problem_of(await switch(service, to=True), 404)["code"] == "NOT_FOUND"
+    await service.published_flow()
+    assert problem_of(await switch(service, to=True, tag=None), 428)["code"] == "PRECONDITION_REQUIRED"
+    for value in (1, "true", None):
+        assert problem_of(await switch(service, to=value), 400)["pointer"] == "/enabled"
+
+
+async def pages(service: HttpService, path: str) -> list[list[JsonObject]]:
+    """Follow the cursors of a list to its end."""
+    found: list[list[JsonObject]] = []
+    cursor = ""
+    while True:
+        answer = await service.call("GET", path + cursor, actor=AUTHOR)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["Cache-Control"] == "private, no-cache"
+        page = json_of(answer)
+        found.append(cast("list[JsonObject]", page["items"]))
+        if page["nextCursor"] is None:
+            return found
+        cursor = f"&cursor={page['nextCursor']}"
+
+
+async def test_versions_are_listed_page_by_page_without_their_definitions(service: HttpService) -> None:
+    for version in (3, 1, 2):
+        await published(service, version=version)
+    found = await pages(service, f"{FLOWS}?limit=2")
+    assert [[item["version"] for item in page] for page in found] == [[1, 2], [3]]
+    assert not any("definition" in item for page in found for item in page)
+    assert [len(page) for page in await pages(service, f"{FLOWS}?limit=3")] == [3]
+
+
+async def test_a_list_of_versions_keeps_to_its_filters(service: HttpService) -> None:
+    await published(service)
+    await draft(service, flow_document(version=2))
+    await draft(service, flow_document(flow_key="RETURNS"))
+    for query, expected in (
+        ("flowKey=LENDING", [("LENDING", 1), ("LENDING", 2)]),
+        ("status=DRAFT", [("LENDING", 2), ("RETURNS", 1)]),
+        ("status=DRAFT&flowKey=RETURNS", [("RETURNS", 1)]),
+        ("flowKey=NONE", []),
+    ):
+        found = await pages(service, f"{FLOWS}?limit=1&{query}")
+        assert [(item["flowKey"], item["version"]) for page in found for item in page] == expected
+
+
+async def test_types_are_listed_page_by_page(service: HttpService) -> None:
+    flow_id = await published(service)
+    for key in ("C", "A", "B"):
+        await service.call(
+            "PUT",
+            f"{API}/admin/request-types/{key}/active-flow",
+            actor=AUTHOR,
+            body={"flowId": flow_id},
+            headers={"If-None-Match": "*"},
+        )
+    found = await pages(service, f"{API}/admin/request-types?limit=2")
+    assert [[item["typeKey"] for item in page] for page in found] == [["A", "B"], ["C"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("limit=0", "INVALID_QUERY"),
+        ("limit=101", "INVALID_QUERY"),
+        ("status=GONE", "INVALID_QUERY"),
+        ("flow=LENDING", "INVALID_QUERY"),
+        ("cursor=AAAA", "INVALID_CURSOR"),
+    ],
+)
+async def test_a_list_refuses_what_it_can_not_read(service: HttpService, query: str, code: str) -> None:
+    assert problem_of(await service.call("GET", f"{FLOWS}?{query}", actor=AUTHOR), 400)["code"] == code
+
+
+async def test_a_cursor_is_good_for_its_reader_list_and_filter_only(service: HttpService) -> None:
+    for version in (1, 2):
+        await draft(service, flow_document(version=version))
+    page = await service.call("GET", f"{FLOWS}?limit=1", actor=AUTHOR)
+    cursor = text_member(page, "nextCursor")
+    somebody = {**AUTHOR, "sub": "author-2"}
+    types = f"{API}/admin/request-types?limit=1"
+    for path, actor in ((f"{FLOWS}?limit=1", somebody), (f"{FLOWS}?status=DRAFT", AUTHOR), (types, AUTHOR)):
+        answer = await service.call("GET", f"{path}&cursor={cursor}", actor=actor)
+        assert problem_of(answer, 400)["code"] == "INVALID_CURSOR"
+
+
 @pytest.mark.parametrize(
     ("method", "path", "needed"),
     [
         ("POST", FLOWS, {"FLOW_EDITOR"}),
         ("GET", FLOWS + "/{flow}", {"FLOW_EDITOR", "FLOW_PUBLISHER", "FLOW_ADMIN", "AUDITOR"}),
         ("POST", FLOWS + "/{flow}/validate", {"FLOW_EDITOR", "FLOW_PUBLISHER"}),
+        ("PUT", FLOWS + "/{flow}", {"FLOW_EDITOR"}),
+        ("GET", FLOWS, {"FLOW_EDITOR", "FLOW_PUBLISHER", "FLOW_ADMIN", "AUDITOR"}),
         ("POST", FLOWS + "/{flow}/publish", {"FLOW_PUBLISHER"}),
+        ("POST", FLOWS + "/{flow}/retire", {"FLOW_ADMIN"}),
+        ("GET", TYPES, {"FLOW_EDITOR", "FLOW_PUBLISHER", "FLOW_ADMIN", "AUDITOR"}),
         ("GET", TYPE, {"FLOW_EDITOR", "FLOW_PUBLISHER", "FLOW_ADMIN", "AUDITOR"}),
         ("PUT", TYPE + "/active-flow", {"FLOW_ADMIN"}),
+        ("PUT", TYPE + "/enabled", {"FLOW_ADMIN"}),
     ],
 )
 async def test_each_administrative_route_is_closed_to_everybody_without_its_permission(
     service: HttpService, method: str, path: str, needed: set[str]
 ) -> None:
     flow_id = await draft(service)
-    bodies: dict[str, Any] = {FLOWS: flow_document(version=2), TYPE + "/active-flow": {"flowId": flow_id}}
+    bodies: dict[str, Any] = {
+        "POST " + FLOWS: flow_document(version=2),
+        "PUT " + FLOWS + "/{flow}": flow_document(),
+        "PUT " + TYPE + "/active-flow": {"flowId": flow_id},
+        "PUT " + TYPE + "/enabled": {"enabled": True},
+    }
+    condition = {"If-None-Match": "*"} if path.endswith("/active-flow") else {"If-Match": "*"}
     for role in ("FLOW_EDITOR", "FLOW_PUBLISHER", "FLOW_ADMIN", "EXECUTION_OPERATOR", "AUDITOR", "CLERK"):
         answer = await service.call(
             method,
             path.replace("{flow}", flow_id),
             actor={"roles": [role]},
-            body=bodies.get(path, b""),
-            headers={"If-None-Match": "*"} if method == "PUT" else {},
+            body=bodies.get(f"{method} {path}", b""),
+            headers=condition if method == "PUT" else {},
         )
         assert (answer.status_code == 403) == (role not in needed), (role, answer.text)

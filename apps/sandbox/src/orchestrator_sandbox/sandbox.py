@@ -1,6 +1,7 @@
 """The whole system on one machine, each part as a process of its own."""
 
 import json
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,6 +72,7 @@ class Sandbox:
     # In the order of their start; they are stopped the other way round.
     _children: dict[str, ChildProcess] = field(factory=dict)
     _workers_started: int = 0
+    _cursor_secret: str = field(factory=secrets.token_hex, repr=False)
 
     def start(self) -> None:
         """Start all parts, those that need nothing of each other at the same time."""
@@ -170,6 +172,7 @@ class Sandbox:
             "FLOW_ADMIN_ENABLED": "true",
             "API_DOCS_ENABLED": "true",
             "AUTH_ISSUERS": json.dumps([_trusted(self.issuer_url)]),
+            "CURSOR_SECRETS": self._cursor_secret,
         }
         return self._spawn("api", SERVICE, "serve", variables={**self._service_variables(), **variables})
 

@@ -20,10 +20,13 @@ from orchestrator_domain.usecases.activate_flow import ActivateFlow
 from orchestrator_domain.usecases.author_flow import AuthorFlow
 from orchestrator_domain.usecases.create_request import CreateRequest
 from orchestrator_domain.usecases.flow_library import FlowLibrary
+from orchestrator_domain.usecases.list_available_events import ListAvailableEvents
+from orchestrator_domain.usecases.read_history import ReadHistory
 from orchestrator_domain.usecases.read_request import ReadRequest
 from orchestrator_domain.usecases.run_execution import ExecutionRunner
 from orchestrator_http.app import build_app
 from orchestrator_http.authentication import Authentication
+from orchestrator_http.cursors import Cursors
 from orchestrator_http.management import build_management_app
 from orchestrator_http.services import HttpServices, HttpSettings
 from orchestrator_http.trusted_issuer import TrustedIssuer
@@ -213,6 +216,8 @@ def _http_services(parts: _Parts, authentication: Authentication) -> HttpService
             observer=parts.observer,
         ),
         read_request=ReadRequest(unit_of_work=unit_of_work, flows=parts.flows),
+        list_available_events=ListAvailableEvents(unit_of_work=unit_of_work, flows=parts.flows),
+        read_history=ReadHistory(unit_of_work=unit_of_work),
         author_flow=AuthorFlow(
             unit_of_work=unit_of_work,
             validator=validator,
@@ -222,6 +227,7 @@ def _http_services(parts: _Parts, authentication: Authentication) -> HttpService
         activate_flow=ActivateFlow(unit_of_work=unit_of_work),
         identifiers=parts.identifiers,
         readiness=parts.unreadiness,
+        cursors=Cursors(secrets=parts.settings.cursor_secrets),
         on_unexpected=_told_to_the_log,
     )
 

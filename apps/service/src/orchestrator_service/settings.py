@@ -6,13 +6,14 @@ Everything is off or safe by default; there are no default credentials.
 from collections.abc import Mapping
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 
 from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_service.environment import Environment, SettingsInvalid
 from orchestrator_service.issuers import IssuerArguments, read_issuers
 
-_OUR_PREFIXES = ("WORKER_", "AUTH_", "FLOW_", "REQUEST_", "DATABASE_", "MANAGEMENT_", "LISTEN_")
+_CURSOR_SECRET_CHARACTERS_MIN = 32
+_OUR_PREFIXES = ("WORKER_", "AUTH_", "FLOW_", "REQUEST_", "DATABASE_", "MANAGEMENT_", "LISTEN_", "CURSOR_")
 
 
 @frozen(kw_only=True)
@@ -50,6 +51,7 @@ class Settings:
     request_body_bytes_max: int
     flow_body_bytes_max: int
     issuers: tuple[IssuerArguments, ...]
+    cursor_secrets: tuple[str, ...] = field(repr=False)
     business_roles: tuple[str, ...]
     catalogue_file: Path | None
     log_level: str
@@ -96,6 +98,7 @@ def _settings(environment: Environment) -> Settings:
         ),
         flow_body_bytes_max=environment.integer("FLOW_BODY_BYTES_MAX", 1_310_720, least=1024, most=8_388_608),
         issuers=_issuers(environment, needed=request_api or flow_admin),
+        cursor_secrets=_cursor_secrets(environment, needed=request_api or flow_admin),
         business_roles=environment.words("FLOW_BUSINESS_ROLES"),
         catalogue_file=_file(environment, "INTEGRATION_CATALOGUE"),
         log_level=_log_level(environment),
@@ -161,6 +164,20 @@ def _issuers(environment: Environment, *, needed: bool) -> tuple[IssuerArguments
     read = read_issuers(document)
     environment.faults.extend(read.faults)
     return read.issuers
+
+
+def _cursor_secrets(environment: Environment, *, needed: bool) -> tuple[str, ...]:
+    """Read the secrets that sign cursors, the newest first; all processes of a deployment need the same ones."""
+    secrets = environment.words("CURSOR_SECRETS")
+    environment.check(
+        that=bool(secrets) or not needed,
+        otherwise="CURSOR_SECRETS is not set; the API signs the cursors of its lists with it.",
+    )
+    environment.check(
+        that=all(len(secret) >= _CURSOR_SECRET_CHARACTERS_MIN for secret in secrets),
+        otherwise=f"CURSOR_SECRETS holds a secret of less than {_CURSOR_SECRET_CHARACTERS_MIN} characters.",
+    )
+    return secrets
 
 
 def _file(environment: Environment, name: str) -> Path | None:

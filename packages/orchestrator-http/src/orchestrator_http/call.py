@@ -13,6 +13,7 @@ from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.identifiers import CorrelationId
 from orchestrator_http.header_lines import HeaderLines
 from orchestrator_http.payloads import object_body, require_json
+from orchestrator_http.query import read_query
 
 UUID_FORM: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _KEY_CHARACTERS_MAX: Final = 100
@@ -27,6 +28,7 @@ class Call:
     headers: HeaderLines
     path_parameters: Mapping[str, str]
     read_body: Callable[[], Awaitable[bytes]]
+    query_string: bytes = b""
 
     def path_uuid(self, name: str) -> UUID:
         """Return a path parameter that is an id; raise NotFound for what can't be one."""
@@ -41,6 +43,10 @@ class Call:
         if not 0 < len(text) <= _KEY_CHARACTERS_MAX or not text.isprintable() or "\ufffd" in text:
             raise NotFound("There is nothing with this key.")
         return text
+
+    def query(self, *known: str) -> Mapping[str, str]:
+        """Return the query parameters; raise InvalidQuery for any that is unknown, repeated or unreadable."""
+        return read_query(self.query_string, known=frozenset(known))
 
     async def json_object(self) -> JsonObject:
         """Read the body as one JSON object.

@@ -12,7 +12,10 @@ from orchestrator_http.header_lines import HeaderLines
 from orchestrator_http.refusals import InvalidBody, UnsupportedMediaType
 
 _JSON_TYPE: Final = re.compile(r'application/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?', re.IGNORECASE)
-_KIND_NAMES: Final[Mapping[type, str]] = {str: "a string", dict: "an object"}
+PRIVATE: Final[Mapping[str, str]] = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
+"""Headers of what depends on who reads it: kept by nobody else, and asked for anew each time."""
+
+_KIND_NAMES: Final[Mapping[type, str]] = {str: "a string", dict: "an object", bool: "true or false"}
 
 
 def json_response(
@@ -48,7 +51,7 @@ def object_body(text: bytes) -> JsonObject:
 def members(
     body: JsonObject, *, required: Mapping[str, type], optional: Mapping[str, type] | None = None
 ) -> JsonObject:
-    """Return the body once it has exactly the named members, each of the named kind (str or dict).
+    """Return the body once it has exactly the named members, each of the named kind (str, dict or bool).
 
     Raises InvalidBody with the pointer of the first member that is unknown, missing or of another kind.
     """
@@ -75,3 +78,8 @@ def text_of(body: JsonObject, name: str) -> str:
 def object_of(body: JsonObject, name: str) -> JsonObject:
     """Return a member that `members` has found to be an object."""
     return cast("JsonObject", body[name])
+
+
+def truth_of(body: JsonObject, name: str) -> bool:
+    """Return a member that `members` has found to be true or false."""
+    return cast("bool", body[name])

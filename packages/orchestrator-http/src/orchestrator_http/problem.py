@@ -39,6 +39,8 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
     "MALFORMED_JSON": ProblemKind(400, "The body is not JSON that can be taken"),
     "INVALID_BODY": ProblemKind(400, "The body has another shape than this route takes"),
     "INVALID_HEADER": ProblemKind(400, "A header can't be taken as it was sent"),
+    "INVALID_QUERY": ProblemKind(400, "A query parameter can't be taken as it was sent"),
+    "INVALID_CURSOR": ProblemKind(400, "The cursor is not one of this list, reader and filter"),
     "IDEMPOTENCY_KEY_REQUIRED": ProblemKind(400, "The command needs an Idempotency-Key"),
     "NOT_AUTHENTICATED": ProblemKind(401, "A valid access token is needed"),
     "ACCESS_DENIED": ProblemKind(403, "The actor may not do this"),

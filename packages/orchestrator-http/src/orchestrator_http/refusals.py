@@ -11,6 +11,18 @@ class InvalidHeader(OrchestratorError):
     code: ClassVar[str] = "INVALID_HEADER"
 
 
+class InvalidQuery(OrchestratorError):
+    """A query parameter can't be taken; the message names it only where it is one of ours."""
+
+    code: ClassVar[str] = "INVALID_QUERY"
+
+
+class InvalidCursor(OrchestratorError):
+    """The cursor is forged, damaged, or of another list, reader or filter; which of these is told to nobody."""
+
+    code: ClassVar[str] = "INVALID_CURSOR"
+
+
 class HeadersTooLarge(OrchestratorError):
     code: ClassVar[str] = "HEADERS_TOO_LARGE"
 

@@ -5,11 +5,13 @@ from collections.abc import Awaitable, Callable
 from starlette.responses import Response
 
 from orchestrator_http.addresses import BASE_PATH
+from orchestrator_http.available_events import AvailableEventHandlers
 from orchestrator_http.call import Call
 from orchestrator_http.events import EventHandlers
 from orchestrator_http.executions import ExecutionHandlers
 from orchestrator_http.flows import FlowHandlers
 from orchestrator_http.health import HealthHandlers
+from orchestrator_http.history import HistoryHandlers
 from orchestrator_http.request_types import RequestTypeHandlers
 from orchestrator_http.requests import RequestHandlers
 from orchestrator_http.routing import GuardedRoute, PublicRoute, RouteEntry
@@ -38,24 +40,33 @@ def _request_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry,
     requests = RequestHandlers(create_request=services.create_request, read_request=services.read_request)
     events = EventHandlers(accept_event=services.accept_event)
     executions = ExecutionHandlers(read_request=services.read_request)
+    available = AvailableEventHandlers(list_available_events=services.list_available_events)
+    history = HistoryHandlers(read_history=services.read_history, cursors=services.cursors)
     return (
         _writing("POST", "/requests", requests.create, bytes_max),
         _reading("/requests/{requestId}", requests.show),
+        _reading("/requests/{requestId}/available-events", available.show),
+        _reading("/requests/{requestId}/history", history.show),
         _writing("POST", "/requests/{requestId}/events", events.accept, bytes_max),
         _reading("/executions/{executionId}", executions.show),
     )
 
 
 def _flow_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry, ...]:
-    flows = FlowHandlers(author_flow=services.author_flow)
-    types = RequestTypeHandlers(activate_flow=services.activate_flow)
+    flows = FlowHandlers(author_flow=services.author_flow, cursors=services.cursors)
+    types = RequestTypeHandlers(activate_flow=services.activate_flow, cursors=services.cursors)
     return (
+        _reading("/admin/flows", flows.list),
         _writing("POST", "/admin/flows", flows.create, bytes_max),
         _reading("/admin/flows/{flowId}", flows.show),
+        _writing("PUT", "/admin/flows/{flowId}", flows.edit, bytes_max),
         _writing("POST", "/admin/flows/{flowId}/validate", flows.validate, bytes_max),
         _writing("POST", "/admin/flows/{flowId}/publish", flows.publish, bytes_max),
+        _writing("POST", "/admin/flows/{flowId}/retire", flows.retire, bytes_max),
+        _reading("/admin/request-types", types.list),
         _reading("/admin/request-types/{typeKey}", types.show),
         _writing("PUT", "/admin/request-types/{typeKey}/active-flow", types.activate, bytes_max),
+        _writing("PUT", "/admin/request-types/{typeKey}/enabled", types.switch, bytes_max),
     )
 
 

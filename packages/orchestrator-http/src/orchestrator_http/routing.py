@@ -75,6 +75,7 @@ class PathEndpoint:
             headers=headers,
             path_parameters=scope["path_params"],
             read_body=lambda: bounded_body(receive, headers, limit),
+            query_string=scope.get("query_string", b""),
         )
 
     def _allowed(self) -> tuple[str, ...]:

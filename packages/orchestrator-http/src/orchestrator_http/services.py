@@ -7,7 +7,10 @@ from orchestrator_domain.usecases.accept_event import AcceptEvent
 from orchestrator_domain.usecases.activate_flow import ActivateFlow
 from orchestrator_domain.usecases.author_flow import AuthorFlow
 from orchestrator_domain.usecases.create_request import CreateRequest
+from orchestrator_domain.usecases.list_available_events import ListAvailableEvents
+from orchestrator_domain.usecases.read_history import ReadHistory
 from orchestrator_domain.usecases.read_request import ReadRequest
+from orchestrator_http.cursors import Cursors
 from orchestrator_http.health import ReadinessProbe
 from orchestrator_http.problem_boundary import OnAnswered, OnUnexpected
 from orchestrator_http.routing import Authenticate
@@ -21,10 +24,13 @@ class HttpServices:
     create_request: CreateRequest
     accept_event: AcceptEvent
     read_request: ReadRequest
+    list_available_events: ListAvailableEvents
+    read_history: ReadHistory
     author_flow: AuthorFlow
     activate_flow: ActivateFlow
     identifiers: Identifiers
     readiness: ReadinessProbe
+    cursors: Cursors
     on_unexpected: OnUnexpected
     on_answered: OnAnswered = lambda _answered: None
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.execution import Execution
 from orchestrator_domain.flow.findings import Finding, ValidationReport
-from orchestrator_domain.flow.lifecycle import PinnedContract, RequestType, StoredFlow
+from orchestrator_domain.flow.lifecycle import FlowSummary, PinnedContract, RequestType, StoredFlow
 from orchestrator_domain.identifiers import ExecutionId
 from orchestrator_domain.request.request import FlowReference, Request
 
@@ -51,7 +51,7 @@ def execution_view(execution: Execution) -> JsonObject:
     }
 
 
-def flow_summary(flow: StoredFlow) -> JsonObject:
+def flow_summary(flow: FlowSummary) -> JsonObject:
     """Show a flow version without its definition."""
     return {
         "flowId": str(flow.id),
@@ -70,7 +70,7 @@ def flow_summary(flow: StoredFlow) -> JsonObject:
 def flow_view(flow: StoredFlow) -> JsonObject:
     """Show a flow version whole, with the contracts that its publication pinned."""
     return {
-        **flow_summary(flow),
+        **flow_summary(flow.summary),
         "contracts": [_contract(contract) for contract in flow.contracts],
         "definition": flow.document,
     }
