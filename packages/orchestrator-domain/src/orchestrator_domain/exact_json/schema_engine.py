@@ -14,7 +14,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 ENGINE_FAULTS: Final = (ValueError, TypeError, ReferencingError)
 
 # Bytes of a compiled expression and of its cache; `((a{100}){100}){100}` needs more and is refused.
-_EXPRESSIONS: Final = RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
+EXPRESSIONS: Final = RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
 
 
 def new_validator(schema: JsonValue, shared: Iterable[tuple[str, JsonValue]] = ()) -> Draft202012Validator:
@@ -24,7 +24,7 @@ def new_validator(schema: JsonValue, shared: Iterable[tuple[str, JsonValue]] = (
         cast("JsonObject | bool", schema),
         ignore_unknown_formats=False,
         offline=True,
-        pattern_options=_EXPRESSIONS,
+        pattern_options=EXPRESSIONS,
         registry=Registry(resources, draft=Draft202012) if resources else None,
         validate_formats=True,
     )

@@ -1,6 +1,6 @@
 """The subschemas that a schema applies, and whether each looks at the same value or at a part of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from typing import Final
 from urllib.parse import unquote
@@ -28,9 +28,25 @@ class Application:
     part: str | Part | None = None
 
 
-_SAME: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas")
-_MEMBERS: Final = ("patternProperties", "additionalProperties", "unevaluatedProperties")
-_ELEMENTS: Final = ("items", "prefixItems", "contains", "unevaluatedItems")
+_REFERENCES: Final = frozenset(("$ref", "$dynamicRef"))
+_PARTS: Final[Mapping[str, tuple[Part | None, bool]]] = {
+    "allOf": (None, True),
+    "anyOf": (None, True),
+    "oneOf": (None, True),
+    "dependentSchemas": (None, True),
+    "if": (None, False),
+    "then": (None, False),
+    "else": (None, False),
+    "not": (None, False),
+    "patternProperties": (Part.MEMBERS, True),
+    "additionalProperties": (Part.MEMBERS, False),
+    "unevaluatedProperties": (Part.MEMBERS, False),
+    "prefixItems": (Part.ELEMENTS, True),
+    "items": (Part.ELEMENTS, False),
+    "contains": (Part.ELEMENTS, False),
+    "unevaluatedItems": (Part.ELEMENTS, False),
+}
+"""The part that each keyword's schemas look at, and whether the keyword holds several."""
 
 
 @define(kw_only=True)
@@ -46,41 +62,36 @@ class SchemaGraph:
     _anchors: dict[int, dict[str, JsonObject]] = field(factory=dict, init=False)
     _edges: dict[int, tuple[Application, ...]] = field(factory=dict, init=False)
 
-    def __attrs_post_init__(self) -> None:
-        for document in (*self.shared.values(), self.root):
-            for _, schema in subschemas(document):
-                self._documents[id(schema)] = document
-
     def edges(self, schema: JsonObject) -> tuple[Application, ...]:
         """Return what the schema applies, in its order."""
         if id(schema) not in self._edges:
             self._edges[id(schema)] = tuple(self._applied(schema))
+            for edge in self._edges[id(schema)]:
+                self._documents.setdefault(id(edge.schema), self._document_of(schema))
         return self._edges[id(schema)]
 
     def _applied(self, schema: JsonObject) -> Iterator[Application]:
-        for keyword in ("$ref", "$dynamicRef"):
-            target = self._target(schema, schema.get(keyword))
-            if isinstance(target, dict):
-                self._documents.setdefault(id(target), self._documents.get(id(schema), self.root))
-                yield Application(schema=target)
-        for keyword in _SAME:
-            yield from _applications(
-                schema.get(keyword), None, nested=keyword not in ("if", "then", "else", "not")
-            )
-        for keyword in _MEMBERS:
-            yield from _applications(schema.get(keyword), Part.MEMBERS, nested=keyword == "patternProperties")
-        for keyword in _ELEMENTS:
-            yield from _applications(schema.get(keyword), Part.ELEMENTS, nested=keyword == "prefixItems")
-        named = schema.get("properties")
-        for name, below in named.items() if isinstance(named, dict) else ():
-            yield from _applications(below, name, nested=False)
+        for keyword, value in schema.items():
+            if keyword in _REFERENCES:
+                target = self._target(schema, value)
+                if isinstance(target, dict):
+                    yield Application(schema=target)
+            elif keyword == "properties" and isinstance(value, dict):
+                for name, below in value.items():
+                    yield from _applications([below], name)
+            elif keyword in _PARTS:
+                part, holds_several = _PARTS[keyword]
+                yield from _applications(_several(value) if holds_several else [value], part)
 
     def _target(self, schema: JsonObject, reference: JsonValue) -> JsonValue | Absent:
         if not isinstance(reference, str):
             return None
         if reference.startswith(SHARED_PREFIX):
-            return self.shared.get(reference.removeprefix(SHARED_PREFIX))
-        document = self._documents.get(id(schema), self.root)
+            document = self.shared.get(reference.removeprefix(SHARED_PREFIX))
+            if isinstance(document, dict):
+                self._documents.setdefault(id(document), document)
+            return document
+        document = self._document_of(schema)
         fragment = unquote(reference.removeprefix("#"))
         if fragment and not fragment.startswith("/"):
             return self._anchored(document).get(fragment)
@@ -88,6 +99,9 @@ class SchemaGraph:
             return Pointer.parse(fragment).resolve(document)
         except InvalidPointer:
             return None
+
+    def _document_of(self, schema: JsonObject) -> JsonValue:
+        return self._documents.get(id(schema), self.root)
 
     def _anchored(self, document: JsonValue) -> dict[str, JsonObject]:
         if id(document) not in self._anchors:
@@ -100,13 +114,13 @@ class SchemaGraph:
         return self._anchors[id(document)]
 
 
-def _applications(value: JsonValue, part: str | Part | None, *, nested: bool) -> Iterator[Application]:
-    if not nested:
-        found: list[JsonValue] = [value]
-    elif isinstance(value, dict):
-        found = list(value.values())
-    else:
-        found = value if isinstance(value, list) else []
-    for schema in found:
+def _several(value: JsonValue) -> Iterable[JsonValue]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _applications(schemas: Iterable[JsonValue], part: str | Part | None) -> Iterator[Application]:
+    for schema in schemas:
         if isinstance(schema, dict):
             yield Application(schema=schema, part=part)

@@ -1,7 +1,8 @@
 """Whether a flow definition makes sense and may be published (specification, section 11).
 
 The rooms: `examined` is what all look at; `graph`, `references`, `decisions`, `overlaps`, `conditions`, `mappings`,
-`contracts`, `updates`, `schemas` and `sizes` each judge one thing; `order` sorts what they found.
+`contracts`, `updates`, `fitting_updates`, `schemas`, `satisfiability`, `tasks` and `sizes` each judge one thing;
+`order` sorts what they found.
 """
 
 from collections.abc import Iterator
@@ -14,20 +15,23 @@ from orchestrator_domain.exact_json.value import InexactJson, JsonValue, check_e
 from orchestrator_domain.flow.contract import ResolveContract
 from orchestrator_domain.flow.document.flow import read_parts
 from orchestrator_domain.flow.document.reading import Reading, Unreadable
-from orchestrator_domain.flow.findings import Finding, ValidationReport
+from orchestrator_domain.flow.findings import Finding, Severity, ValidationReport
 from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_domain.flow.soundness.conditions import condition_findings
-from orchestrator_domain.flow.soundness.contracts import contract_findings, resolved_contracts
+from orchestrator_domain.flow.soundness.contracts import Resolved, contract_findings, resolved_contracts
 from orchestrator_domain.flow.soundness.decisions import decision_findings
 from orchestrator_domain.flow.soundness.examined import Examined
+from orchestrator_domain.flow.soundness.fitting_updates import fitting_findings
 from orchestrator_domain.flow.soundness.graph import graph_findings
 from orchestrator_domain.flow.soundness.mappings import mapping_findings
 from orchestrator_domain.flow.soundness.order import in_document_order
 from orchestrator_domain.flow.soundness.overlaps import overlap_findings
 from orchestrator_domain.flow.soundness.pinning import pin_contracts
 from orchestrator_domain.flow.soundness.references import reference_findings
+from orchestrator_domain.flow.soundness.satisfiability import satisfiability_findings
 from orchestrator_domain.flow.soundness.schemas import schema_findings
 from orchestrator_domain.flow.soundness.sizes import size_findings
+from orchestrator_domain.flow.soundness.tasks import task_findings
 from orchestrator_domain.flow.soundness.updates import update_findings
 from orchestrator_domain.identifiers import Role
 
@@ -70,13 +74,21 @@ class FlowSoundness:
         yield from size_findings(examined, self.limits)
         yield from graph_findings(examined)
         yield from reference_findings(examined, self.known_roles)
-        yield from schema_findings(examined)
+        yield from self._judge_schemas(examined, contracts)
         yield from decision_findings(examined)
         yield from condition_findings(examined, self.limits)
         yield from overlap_findings(examined)
         yield from contract_findings(examined, contracts)
         yield from mapping_findings(examined, contracts)
         yield from update_findings(examined)
+        yield from task_findings(examined)
+
+    def _judge_schemas(self, examined: Examined, contracts: Resolved) -> Iterator[Finding]:
+        findings = tuple(schema_findings(examined))
+        yield from findings
+        if all(finding.severity is not Severity.ERROR for finding in findings):
+            yield from satisfiability_findings(examined)
+            yield from fitting_findings(examined, contracts)
 
 
 def _only(finding: Finding) -> ValidationReport:

@@ -14,7 +14,7 @@ _ADVICE: Final = frozenset({SchemaFaultCode.UNKNOWN_KEYWORD})
 
 def schema_findings(examined: Examined) -> Iterator[Finding]:
     """Yield every fault of every schema, where it stands in the document."""
-    for schema, place in _schemas(examined):
+    for schema, place in placed_schemas(examined):
         for fault in check_schema(schema, shared=examined.flow.schemas):
             yield Finding(
                 code=fault.code,
@@ -24,7 +24,8 @@ def schema_findings(examined: Examined) -> Iterator[Finding]:
             )
 
 
-def _schemas(examined: Examined) -> Iterator[tuple[JsonValue, Pointer]]:
+def placed_schemas(examined: Examined) -> Iterator[tuple[JsonValue, Pointer]]:
+    """Yield each schema that the flow declares, with its place."""
     flow, root = examined.flow, Pointer.root()
     if flow.creation is not None:
         yield flow.creation.input_schema, examined.place_of(flow.creation).child("inputSchema")
