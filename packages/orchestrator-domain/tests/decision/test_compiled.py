@@ -5,7 +5,6 @@ from itertools import product
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from orchestrator_domain.decision.compiled import (
     compile_condition,
@@ -39,36 +38,10 @@ from orchestrator_domain.decision.outcome import (
 from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.value import ABSENT, JsonValue, Kind
 from orchestrator_domain.identifiers import DecisionKey, RuleKey
+from orchestrator_domain.testing.decision_strategies import VALUES, decision_contexts, decisions
 from orchestrator_domain.testing.naive_decisions import Unanswerable, decide, holds
 
 SCORE = "/results/consulta/score"
-VALUES: list[JsonValue] = [
-    None,
-    False,
-    True,
-    0,
-    1,
-    -1,
-    70,
-    2**53 + 1,
-    Decimal("1.0"),
-    Decimal("1e0"),
-    Decimal("0.3"),
-    Decimal("1e-30"),
-    "",
-    "1",
-    "é",
-    "e\u0301",
-    [],
-    [1, Decimal("1.0"), 2],
-    [True, False],
-    [True, 1],
-    [None],
-    ["1", "é"],
-    [[1]],
-    {},
-    {"score": 1},
-]
 
 
 def path(text: str) -> PathOperand:
@@ -311,38 +284,8 @@ def test_the_evaluator_forgets_the_oldest_definition_and_still_answers_for_it() 
 
 # The law: compiled and naive agree, whatever the tree and whatever the context.
 
-_tokens = st.sampled_from(["a", "b", "0", "1"])
-_scalars: st.SearchStrategy[JsonValue] = st.sampled_from(
-    [value for value in VALUES if not isinstance(value, list)]
-)
-_values: st.SearchStrategy[JsonValue] = st.recursive(
-    _scalars | st.sampled_from(VALUES),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_tokens, inner, max_size=3),
-    max_leaves=8,
-)
-_contexts = st.dictionaries(_tokens, _values, max_size=4)
-_pointers = st.lists(_tokens, max_size=4).map(lambda tokens: Pointer(tokens=tuple(tokens)))
-_operands: st.SearchStrategy[Operand] = st.builds(PathOperand, pointer=_pointers) | st.builds(
-    LiteralOperand, value=_values
-)
-_leaves: st.SearchStrategy[Condition] = st.one_of(
-    st.builds(Comparison, operator=st.sampled_from(Comparator), left=_operands, right=_operands),
-    st.builds(Membership, left=_operands, right=_operands),
-    st.builds(Existence, pointer=_pointers),
-)
-_conditions: st.SearchStrategy[Condition] = st.recursive(
-    _leaves,
-    lambda inner: st.one_of(
-        st.builds(Conjunction, operands=st.lists(inner, min_size=1, max_size=3).map(tuple)),
-        st.builds(Disjunction, operands=st.lists(inner, min_size=1, max_size=3).map(tuple)),
-        st.builds(Negation, operand=inner),
-    ),
-    max_leaves=8,
-)
-_decisions = st.builds(with_rules, st.sampled_from(HitPolicy), _conditions, _conditions, _conditions)
 
-
-@given(_decisions, _contexts)
+@given(decisions(), decision_contexts())
 def test_compiled_decisions_agree_with_the_naive_walk(
     decision: DecisionDefinition, context: EvaluationContext
 ) -> None:

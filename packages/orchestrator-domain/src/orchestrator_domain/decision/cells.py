@@ -129,7 +129,7 @@ def _beyond(number: Number, direction: int) -> Number:
 def _doubled(number: Number) -> Number:
     with localcontext(prec=2 * _DECIMALS_MAX):
         doubled = number * 2
-        if abs(doubled) <= _LARGEST or abs(number) >= _LARGEST:
+        if -_LARGEST <= doubled <= _LARGEST or not -_LARGEST < number < _LARGEST:
             return doubled
         return _LARGEST if number > 0 else -_LARGEST
 

@@ -6,9 +6,9 @@ else goes through `operators`, so that there is one place that says what an oper
 
 import operator
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any, assert_never
 
+from orchestrator_domain.decision.bounds import MIRRORED, bounds_of, members_of
 from orchestrator_domain.decision.condition import (
     Comparator,
     Comparison,
@@ -24,7 +24,7 @@ from orchestrator_domain.decision.condition import (
 )
 from orchestrator_domain.decision.context import EvaluationContext
 from orchestrator_domain.decision.definition import DecisionDefinition, HitPolicy, Rule
-from orchestrator_domain.decision.operators import SCALAR_KINDS, ConditionFault, absent, compare, contains
+from orchestrator_domain.decision.operators import ConditionFault, absent, compare, contains
 from orchestrator_domain.decision.outcome import (
     DecisionAmbiguous,
     DecisionFailed,
@@ -32,7 +32,7 @@ from orchestrator_domain.decision.outcome import (
     DecisionResult,
     EvaluationFault,
 )
-from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonValue, kind_of
+from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonValue
 from orchestrator_domain.identifiers import RuleKey
 
 type CompiledCondition = Callable[[EvaluationContext], bool]
@@ -64,7 +64,7 @@ def resolve_operand(operand: Operand, context: EvaluationContext) -> JsonValue |
 
 def compile_decision(definition: DecisionDefinition) -> CompiledDecision:
     """Return a function that decides as the hit policy says; faults of the rules are results, never exceptions."""
-    rules = [(compile_condition(rule.when), _made(definition, rule)) for rule in definition.rules]
+    rules = [(compile_condition(rule.when), made(definition, rule)) for rule in definition.rules]
     match definition.hit_policy:
         case HitPolicy.UNIQUE:
             return _unique(definition, rules)
@@ -101,7 +101,8 @@ def compile_condition(condition: Condition) -> CompiledCondition:
 type _CompiledRules = list[tuple[CompiledCondition, DecisionMade]]
 
 
-def _made(definition: DecisionDefinition, rule: Rule | None) -> DecisionMade:
+def made(definition: DecisionDefinition, rule: Rule | None) -> DecisionMade:
+    """Return the result of a match of this rule alone, or of no match."""
     return DecisionMade(
         decision=definition.id,
         hit_policy=definition.hit_policy,
@@ -112,7 +113,7 @@ def _made(definition: DecisionDefinition, rule: Rule | None) -> DecisionMade:
 
 
 def _unique(definition: DecisionDefinition, rules: _CompiledRules) -> CompiledDecision:
-    by_default = _made(definition, None)
+    by_default = made(definition, None)
 
     def decide(context: EvaluationContext) -> DecisionResult:
         chosen = None
@@ -144,7 +145,7 @@ def _contested(
 
 
 def _first(definition: DecisionDefinition, rules: _CompiledRules) -> CompiledDecision:
-    by_default = _made(definition, None)
+    by_default = made(definition, None)
 
     def decide(context: EvaluationContext) -> DecisionResult:
         made = by_default
@@ -196,15 +197,6 @@ def _disjunction(operands: list[CompiledCondition]) -> CompiledCondition:
 
 # Leaves.
 
-_MIRRORED = {
-    Comparator.EQ: Comparator.EQ,
-    Comparator.NEQ: Comparator.NEQ,
-    Comparator.GT: Comparator.LT,
-    Comparator.GTE: Comparator.LTE,
-    Comparator.LT: Comparator.GT,
-    Comparator.LTE: Comparator.GTE,
-}
-
 _TESTS: dict[Comparator, Callable[[Any, Any], bool]] = {
     Comparator.EQ: operator.eq,
     Comparator.NEQ: operator.ne,
@@ -218,11 +210,11 @@ _TESTS: dict[Comparator, Callable[[Any, Any], bool]] = {
 def _comparison(comparison: Comparison) -> CompiledCondition:
     match comparison.left, comparison.right:
         case PathOperand() as path, LiteralOperand(value=literal):
-            bounds, test = _bounds_of(comparison.operator, literal), _TESTS[comparison.operator]
+            bounds, test = bounds_of(comparison.operator, literal), _TESTS[comparison.operator]
             return _against_literal(path, bounds, test, lambda value: compare(comparison, value, literal))
         case LiteralOperand(value=literal), PathOperand() as path:
-            mirrored = _MIRRORED[comparison.operator]
-            bounds, test = _bounds_of(mirrored, literal), _TESTS[mirrored]
+            mirrored = MIRRORED[comparison.operator]
+            bounds, test = bounds_of(mirrored, literal), _TESTS[mirrored]
             return _against_literal(path, bounds, test, lambda value: compare(comparison, literal, value))
         case left, right:
             read_left, read_right = _reader(left), _reader(right)
@@ -260,32 +252,13 @@ def _against_literal(
     return holds_three_deep
 
 
-def _bounds_of(comparator: Comparator, literal: JsonValue) -> dict[type, Any]:
-    """Return the literal for each type that this operator may compare with it."""
-    bounds = _bounds(literal)
-    # Python would order strings and booleans too.
-    ordering = comparator not in {Comparator.EQ, Comparator.NEQ}
-    return {} if ordering and int not in bounds else bounds
-
-
-def _bounds(literal: JsonValue) -> dict[type, Any]:
-    """Return the literal for each type of value that it may be tested with directly, numbers in their own type."""
-    if isinstance(literal, bool | str):
-        return {type(literal): literal}
-    if isinstance(literal, int):
-        return {int: literal, Decimal: Decimal(literal)}
-    if isinstance(literal, Decimal):
-        return {int: literal, Decimal: literal}
-    return {}
-
-
 def _membership(membership: Membership) -> CompiledCondition:
     read_left, read_right = _reader(membership.left), _reader(membership.right)
 
     def judged(context: EvaluationContext) -> bool:
         return contains(membership, read_left(context), read_right(context))
 
-    members = _members(membership.right)
+    members = members_of(membership.right)
     if members is None:
         return judged
     members_for = members.get
@@ -296,17 +269,6 @@ def _membership(membership: Membership) -> CompiledCondition:
         return judged(context) if known is None else value in known
 
     return is_member
-
-
-def _members(operand: Operand) -> dict[type, frozenset[Any]] | None:
-    """Return the members of a homogeneous literal list for each type they may be compared with."""
-    if not isinstance(operand, LiteralOperand) or not isinstance(operand.value, list):
-        return None
-    kinds = {kind_of(element) for element in operand.value}
-    if len(kinds) != 1 or not kinds <= SCALAR_KINDS:
-        return None
-    members: frozenset[Any] = frozenset(operand.value)
-    return dict.fromkeys(_bounds(operand.value[0]), members)
 
 
 # Reading. Objects are tried first by plain look-up; arrays, absence and scalars on the way are the pointer's work.

@@ -1,0 +1,1 @@
+"""What a definition would answer, without requests, calls or a store."""
