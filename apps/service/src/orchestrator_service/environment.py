@@ -19,6 +19,7 @@ _FLAGS = {
     "no": False,
     "off": False,
 }
+_DATABASE_SCHEMES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
 class SettingsInvalid(OrchestratorError):
@@ -50,6 +51,13 @@ class Environment:
         if value is None:
             self.faults.append(f"{name} is not set; it holds {purpose}.")
             return ""
+        return value
+
+    def database_url(self, name: str, purpose: str) -> str:
+        """Return a URL of PostgreSQL, in libpq's or in SQLAlchemy's way of writing it."""
+        value = self.required(name, purpose)
+        if value and not value.startswith(_DATABASE_SCHEMES):
+            self.faults.append(f"{name} is not a URL of PostgreSQL; it begins with postgresql://.")
         return value
 
     def flag(self, name: str) -> bool:

@@ -19,6 +19,7 @@ from structlog.stdlib import get_logger
 
 from orchestrator_domain.errors import OrchestratorError
 from orchestrator_service.assembly import Service, assembled
+from orchestrator_service.environment import SettingsInvalid
 from orchestrator_service.logs import configure_logs
 from orchestrator_service.settings import Listener, Settings, read_settings
 
@@ -35,9 +36,19 @@ class ListenerTaken(OrchestratorError):
 def serve(variables: Mapping[str, str]) -> int:
     """Serve until a signal; return 0, or 1 when a part ended by itself."""
     settings = read_settings(variables)
+    _check_that_it_has_work(settings)
     configure_logs(settings.log_level)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(settings, variables))
+
+
+def _check_that_it_has_work(settings: Settings) -> None:
+    if not settings.serves_api and not settings.worker.enabled:
+        raise SettingsInvalid(
+            (
+                "Nothing is switched on: set REQUEST_API_ENABLED, FLOW_ADMIN_ENABLED or WORKER_ENABLED to true.",
+            )
+        )
 
 
 async def _serve(settings: Settings, variables: Mapping[str, str]) -> int:

@@ -74,7 +74,7 @@ def read_settings(variables: Mapping[str, str]) -> Settings:
 def read_migration_url(variables: Mapping[str, str]) -> str:
     """Return the URL of the migration role, which only `orchestrator migrate` uses."""
     environment = Environment(variables)
-    url = environment.required("MIGRATION_DATABASE_URL", "the URL of the role that owns the schema")
+    url = environment.database_url("MIGRATION_DATABASE_URL", "the URL of the role that owns the schema")
     if environment.faults:
         raise SettingsInvalid(tuple(environment.faults))
     return url
@@ -84,7 +84,7 @@ def _settings(environment: Environment) -> Settings:
     request_api = environment.flag("REQUEST_API_ENABLED")
     flow_admin = environment.flag("FLOW_ADMIN_ENABLED")
     return Settings(
-        database_url=environment.required("DATABASE_URL", "the URL of the restricted runtime role"),
+        database_url=environment.database_url("DATABASE_URL", "the URL of the restricted runtime role"),
         database_pool=environment.integer("DATABASE_POOL", 10, least=2, most=200),
         listen=_listener(environment, "LISTEN", 8080),
         management=_management(environment),

@@ -1,0 +1,68 @@
+"""Logs: ids and codes, never texts of exceptions and never data."""
+
+import json
+import logging
+
+import pytest
+from structlog.stdlib import get_logger
+
+from orchestrator_service.logs import configure_logs
+
+pytestmark = pytest.mark.usefixtures("logging_as_before")
+
+
+def _lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+def _fail(secret: str) -> None:
+    raise ValueError(f'duplicate key value: DETAIL: Key (email)=("{secret}")')
+
+
+def test_an_exception_is_told_by_type_and_places_and_not_by_its_text(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    configure_logs("INFO")
+    try:
+        _fail("hunter2")
+    except ValueError as fault:
+        get_logger("orchestrator.test").error("unexpected", correlationId="c-1", exc_info=fault)
+        logging.getLogger("some.library").exception("it failed")
+
+    ours, library = _lines(capsys)
+    for line in (ours, library):
+        assert line["exceptionType"] == "ValueError"
+        assert "_fail" in str(line["exceptionPlaces"])
+        assert "hunter2" not in json.dumps(line)
+    assert (ours["correlationId"], ours["event"]) == ("c-1", "unexpected")
+    assert (library["logger"], library["event"]) == ("some.library", "it failed")
+
+
+def test_chained_exceptions_and_local_variables_are_not_told_either(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    configure_logs("INFO")
+    password = "hunter2"
+    try:
+        try:
+            _fail(password)
+        except ValueError as fault:
+            raise RuntimeError(password) from fault
+    except RuntimeError:
+        get_logger("orchestrator.test").error("unexpected", exc_info=True)
+
+    (line,) = _lines(capsys)
+    assert line["exceptionType"] == "RuntimeError"
+    assert "hunter2" not in json.dumps(line)
+
+
+def test_the_level_holds_for_everybody_and_chatty_libraries_only_warn(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    configure_logs("WARNING")
+    get_logger("orchestrator").info("quiet")
+    logging.getLogger("httpx2").warning("heard")
+    configure_logs("DEBUG")
+    logging.getLogger("httpx2").info("GET http://provider/people/hunter2")
+
+    assert [line["event"] for line in _lines(capsys)] == ["heard"]

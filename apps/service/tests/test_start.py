@@ -1,0 +1,201 @@
+"""Where the service refuses to start: databases, roles, schemas and catalogues that it must not work with."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.plugins.migrated_database import TestDatabase
+from tests.plugins.trial_catalogue import trial_catalogue
+
+from orchestrator_domain.errors import OrchestratorError
+from orchestrator_service.assembly import StartRefused, assembled
+from orchestrator_service.environment import SettingsInvalid
+from orchestrator_service.settings import read_settings
+
+SECRET = "abcdefghijklmnopqrstuvwxyz012345"
+ISSUER: Mapping[str, Any] = {
+    "issuer": "http://127.0.0.1:1",
+    "audiences": ["orchestrator"],
+    "algorithms": ["RS256"],
+}
+
+
+async def _start(**variables: str) -> None:
+    async with assembled(read_settings(variables), variables):
+        pass
+
+
+async def _refusal(**variables: str) -> OrchestratorError:
+    with pytest.raises(OrchestratorError) as refusal:
+        await _start(**variables)
+    return refusal.value
+
+
+async def test_the_runtime_role_on_a_migrated_database_may_serve(database: TestDatabase) -> None:
+    await _start(
+        DATABASE_URL=database.runtime_url,
+        REQUEST_API_ENABLED="true",
+        WORKER_ENABLED="true",
+        AUTH_ISSUERS=json.dumps([ISSUER]),
+        CURSOR_SECRETS=SECRET,
+    )
+
+
+@pytest.mark.parametrize(
+    ("role", "sentence"),
+    [
+        ("superuser_url", "The role is a superuser."),
+        ("migration_url", "The role owns the schema."),
+        ("retention_url", "The role can rewrite the table audit_entry."),
+    ],
+)
+async def test_a_role_that_may_do_too_much_is_refused_by_name_of_its_powers(
+    database: TestDatabase, role: str, sentence: str
+) -> None:
+    refusal = await _refusal(DATABASE_URL=getattr(database, role), WORKER_ENABLED="true")
+
+    assert isinstance(refusal, StartRefused)
+    assert sentence in refusal.faults
+
+
+async def test_every_power_of_a_role_comes_at_once(database: TestDatabase) -> None:
+    refusal = await _refusal(DATABASE_URL=database.superuser_url, WORKER_ENABLED="true")
+
+    assert isinstance(refusal, StartRefused)
+    assert len(refusal.faults) > 5
+
+
+async def test_a_database_that_was_never_migrated_is_refused(unmigrated_database: TestDatabase) -> None:
+    refusal = await _refusal(DATABASE_URL=unmigrated_database.runtime_url, WORKER_ENABLED="true")
+
+    assert isinstance(refusal, StartRefused)
+    assert (
+        "The database has no orchestrator schema that this role can read: run the migrations."
+        in refusal.faults
+    )
+
+
+async def test_a_schema_of_a_newer_release_is_refused(database: TestDatabase) -> None:
+    database.execute("UPDATE orchestrator.alembic_version SET version_num = '9999'")
+
+    refusal = await _refusal(DATABASE_URL=database.runtime_url, WORKER_ENABLED="true")
+
+    assert "deploy a newer version" in refusal.message
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://someone:hunter2@127.0.0.1:1/orchestrator",
+        "postgresql://someone:hunter2@host.invalid/orchestrator",
+    ],
+    ids=["unreachable", "unknown-host"],
+)
+async def test_a_database_that_does_not_answer_is_one_sentence_without_its_password(url: str) -> None:
+    refusal = await _refusal(DATABASE_URL=url, WORKER_ENABLED="true")
+
+    assert refusal.code == "START_REFUSED"
+    assert refusal.message.startswith("The database can't be used with this URL")
+    assert "hunter2" not in refusal.message
+
+
+async def test_a_wrong_password_is_one_sentence_without_it(database: TestDatabase) -> None:
+    url = database.runtime_url.replace(":runtime@", ":hunter2@")
+
+    refusal = await _refusal(DATABASE_URL=url, WORKER_ENABLED="true")
+
+    assert refusal.message.startswith("The database can't be used with this URL")
+    assert "hunter2" not in refusal.message
+
+
+async def test_every_fault_of_the_catalogue_comes_at_once_with_its_place(tmp_path: Path) -> None:
+    catalogue = trial_catalogue()
+    catalogue["integrations"][0]["endpoint"] = "nowhere"
+    catalogue["integrations"][1]["outputSchema"] = {"type": "nonsense"}
+    del catalogue["integrations"][2]["effect"]
+    file = tmp_path / "catalogue.json"
+    file.write_text(json.dumps(catalogue))
+
+    refusal = await _refusal(
+        DATABASE_URL="postgresql://nobody@127.0.0.1:1/x",
+        WORKER_ENABLED="true",
+        INTEGRATION_CATALOGUE=str(file),
+        PROVIDERS_URL="http://127.0.0.1:1",
+    )
+
+    assert isinstance(refusal, SettingsInvalid)
+    assert all(fault.startswith("INTEGRATION_CATALOGUE at /integrations/") for fault in refusal.faults)
+    assert {fault.split("/")[2].split(":")[0] for fault in refusal.faults} >= {"2"}
+
+
+async def test_faults_beyond_the_catalogue_s_form_come_at_once_too(tmp_path: Path) -> None:
+    catalogue = trial_catalogue()
+    catalogue["integrations"][0]["endpoint"] = "nowhere"
+    catalogue["integrations"][1]["outputSchema"] = {"type": "nonsense"}
+    file = tmp_path / "catalogue.json"
+    file.write_text(json.dumps(catalogue))
+
+    refusal = await _refusal(
+        DATABASE_URL="postgresql://nobody@127.0.0.1:1/x",
+        INTEGRATION_CATALOGUE=str(file),
+        PROVIDERS_URL="http://127.0.0.1:1",
+    )
+
+    assert isinstance(refusal, SettingsInvalid)
+    assert {fault.split("/")[2] for fault in refusal.faults} == {"0", "1"}
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"\xff\xfe", b'{"catalogueVersion":1,"catalogueVersion":1}']
+)
+async def test_a_catalogue_that_can_not_be_read_is_told_as_such(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "catalogue.json"
+    file.write_bytes(content)
+
+    refusal = await _refusal(
+        DATABASE_URL="postgresql://nobody@127.0.0.1:1/x", INTEGRATION_CATALOGUE=str(file)
+    )
+
+    assert isinstance(refusal, SettingsInvalid)
+    assert refusal.faults[0].startswith("INTEGRATION_CATALOGUE at /")
+
+
+async def test_a_budget_that_outlives_the_lease_is_a_fault_of_the_catalogue(tmp_path: Path) -> None:
+    file = tmp_path / "catalogue.json"
+    file.write_text(json.dumps(trial_catalogue()))
+
+    refusal = await _refusal(
+        DATABASE_URL="postgresql://nobody@127.0.0.1:1/x",
+        INTEGRATION_CATALOGUE=str(file),
+        PROVIDERS_URL="http://127.0.0.1:1",
+        WORKER_LEASE_SECONDS="10",
+        WORKER_RENEW_SECONDS="2",
+    )
+
+    assert "BUDGET_ABOVE_LEASE" in refusal.message
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"issuer": ""},
+        {"audiences": []},
+        {"algorithms": []},
+        {"algorithms": ["none"]},
+        {"algorithms": ["HS256"]},
+        {"clockSkewSeconds": 100000},
+        {"issuer": "not an address"},
+    ],
+)
+async def test_an_issuer_that_would_let_too_much_through_stops_the_start(change: Mapping[str, Any]) -> None:
+    refusal = await _refusal(
+        DATABASE_URL="postgresql://nobody@127.0.0.1:1/x",
+        REQUEST_API_ENABLED="true",
+        AUTH_ISSUERS=json.dumps([{**ISSUER, **change}]),
+        CURSOR_SECRETS=SECRET,
+    )
+
+    assert refusal.code == "SETTINGS_INVALID"
+    assert refusal.message.count("AUTH_ISSUERS") == 1
