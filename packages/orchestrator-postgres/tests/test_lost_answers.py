@@ -1,5 +1,6 @@
 """Broken connections: what was committed counts once, what wasn't is done again, whatever the answer was."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -75,6 +76,26 @@ async def test_a_write_whose_commit_got_no_answer_is_done_once(
     after = await cut.harness.history(claimed.request.id)
     assert len(after) - len(before) == (1 if write in WRITES_WITH_A_FACT else 0)
     assert verify_chain(after) is None
+
+
+@pytest.mark.parametrize("fault", [CuttingProxy.cut_next_commit, CuttingProxy.lose_next_commit])
+async def test_a_batch_whose_commit_got_no_answer_is_settled_row_by_row(
+    cut: Cut, fault: Callable[[CuttingProxy], None]
+) -> None:
+    for _ in FENCED_WRITES:
+        await cut.cases.accepted()
+    claims = await cut.harness.queue().claim(owner=WORKER, limit=10, lease_seconds=LEASE_SECONDS)
+    histories = [list(await cut.harness.history(one.request.id)) for one in claims]
+    starts = [write_of(checkpoint_of(one.execution.id), cut.cases.identifiers) for one in claims]
+    writes = zip(FENCED_WRITES, claims, starts, strict=True)
+    fault(cut.proxy)
+    await asyncio.gather(*(write(cut.cases, one, one.fence, [start]) for write, one, start in writes))
+    assert cut.proxy.cuts == 1
+    for write, one, before in zip(FENCED_WRITES, claims, histories, strict=True):
+        assert len(await cut.harness.checkpoints(one.execution.id)) == 1
+        after = await cut.harness.history(one.request.id)
+        assert len(after) - len(before) == (1 if write in WRITES_WITH_A_FACT else 0)
+        assert verify_chain(after) is None
 
 
 async def test_a_replaced_checkpoint_whose_commit_got_no_answer_is_written_once(cut: Cut) -> None:

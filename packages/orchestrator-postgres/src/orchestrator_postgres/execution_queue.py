@@ -15,16 +15,10 @@ from orchestrator_domain.ports.identifiers import Identifiers
 from orchestrator_postgres.bounded_retry import retried
 from orchestrator_postgres.claim import Claims, UnreadableClaim, claim_due
 from orchestrator_postgres.engine import ConnectionSettings
-from orchestrator_postgres.fenced_write import (
-    Ending,
-    FencedWrite,
-    LinkedDocument,
-    Transitioned,
-    carry_out,
-    was_carried_out,
-)
+from orchestrator_postgres.fenced_write import Ending, FencedWrite, LinkedDocument, Transitioned
 from orchestrator_postgres.kept_connections import KeptConnections
 from orchestrator_postgres.lease_renewal import LeaseRenewal
+from orchestrator_postgres.write_lane import WriteLane
 
 UNREADABLE_CLAIMS_MAX = 20
 UNREADABLE_CODE = "EXECUTION_UNREADABLE"
@@ -37,8 +31,9 @@ def _ignored(_: ExecutionId) -> None:
 class PostgresExecutionQueue(ExecutionQueue):
     """Hand out executions and take back what their runs found.
 
-    Claims and writes share `connections_max` connections that are kept open; renewals have one of their own. An
-    execution that can't be read is told to `unreadable` and left to its lease; after 20 such claims in a row it is
+    Writes that are ready at one moment are carried out together, each under its own fence and with its own answer.
+    Claims and batches share `connections_max` connections that are kept open; what a batch can't settle has as many of
+    its own, and renewals have one. An execution that can't be read is told to `unreadable` and left to its lease; after 20 such claims in a row it is
     parked as RECONCILIATION_REQUIRED. To be closed on the event loop that uses it.
     """
 
@@ -47,10 +42,12 @@ class PostgresExecutionQueue(ExecutionQueue):
         settings: ConnectionSettings,
         identifiers: Identifiers,
         *,
-        connections_max: int = 4,
+        connections_max: int = 2,
         unreadable: Callable[[ExecutionId], None] = _ignored,
     ) -> None:
         self._connections = KeptConnections(settings, connections_max=connections_max)
+        self._connections_alone = KeptConnections(settings, connections_max=connections_max)
+        self._lane = WriteLane(together=self._connections, alone=self._connections_alone)
         self._renewal = LeaseRenewal(settings)
         self._identifiers = identifiers
         self._told_unreadable = unreadable
@@ -62,7 +59,9 @@ class PostgresExecutionQueue(ExecutionQueue):
 
     async def close(self) -> None:
         await asyncio.to_thread(self._renewal.close)
+        await self._lane.close()
         await self._connections.close()
+        await self._connections_alone.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -86,7 +85,7 @@ class PostgresExecutionQueue(ExecutionQueue):
         return await self._renewal.renew(fences=fences, lease_seconds=lease_seconds)
 
     async def checkpoint(self, fence: Fence, writes: Sequence[CheckpointWrite]) -> None:
-        await self._carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes)))
+        await self._lane.carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes)))
 
     async def retry_later(
         self,
@@ -100,19 +99,19 @@ class PostgresExecutionQueue(ExecutionQueue):
         ending = Ending(
             status=ExecutionStatus.RETRY_WAIT, fact=fact, error_code=error_code, delay_seconds=delay_seconds
         )
-        await self._carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes), ending=ending))
+        await self._lane.carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes), ending=ending))
 
     async def fail(
         self, fence: Fence, writes: Sequence[CheckpointWrite], *, error_code: str, fact: AuditFact
     ) -> None:
         ending = Ending(status=ExecutionStatus.FAILED, fact=fact, error_code=error_code)
-        await self._carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes), ending=ending))
+        await self._lane.carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes), ending=ending))
 
     async def require_reconciliation(
         self, fence: Fence, writes: Sequence[CheckpointWrite], *, error_code: str, fact: AuditFact
     ) -> None:
         ending = Ending(status=ExecutionStatus.RECONCILIATION_REQUIRED, fact=fact, error_code=error_code)
-        await self._carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes), ending=ending))
+        await self._lane.carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes), ending=ending))
 
     async def complete(
         self,
@@ -134,16 +133,7 @@ class PostgresExecutionQueue(ExecutionQueue):
                 succeeded=tuple(succeeded),
             ),
         )
-        await self._carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes), ending=ending))
-
-    async def _carry_out(self, write: FencedWrite) -> None:
-        async def attempt(number: int) -> None:
-            async with self._connections.lend() as connection:
-                # The answer to the COMMIT before may have been lost, so the row is asked first.
-                if number == 1 or not await was_carried_out(connection, write):
-                    await carry_out(connection, write)
-
-        await retried(attempt)
+        await self._lane.carry_out(FencedWrite(fence=fence, checkpoints=tuple(writes), ending=ending))
 
     def _with_ids(self, completion: Completion) -> tuple[LinkedDocument, ...]:
         return tuple(

@@ -1,0 +1,52 @@
+-- Promises: each request's revision, state and data move on as told, and its fact is the next link of its history;
+--   both or neither. No row for a request that isn't at the revision that its move starts from.
+-- Locks: request_instance, the rows (held already by the caller's first statement). Index: request_instance_pkey.
+-- The link is SHA-256 over four lines: previous head, sequence, moment in UTC microseconds, content hash.
+WITH moment AS MATERIALIZED (
+  SELECT clock_timestamp() AS at
+),
+given AS MATERIALIZED (
+  SELECT *
+  FROM json_to_recordset(%(rows)s::json) AS given (
+    request_id uuid, from_revision bigint, revision_step bigint, to_state text, data jsonb,
+    entry_id uuid, execution_id uuid, kind text, actor text, flow_id uuid, fact_from_state text, fact_to_state text,
+    detail jsonb, salt text, detail_hash text, content_hash text
+  )
+),
+advanced AS (
+  UPDATE orchestrator.request_instance AS request
+  SET
+    revision = request.revision + given.revision_step,
+    current_state = coalesce(given.to_state, request.current_state),
+    data = coalesce(given.data, request.data),
+    updated_at = CASE WHEN given.revision_step > 0 THEN moment.at ELSE request.updated_at END,
+    audit_sequence = request.audit_sequence + 1,
+    audit_head = encode(
+      sha256(
+        convert_to(
+          request.audit_head || E'\n'
+          || (request.audit_sequence + 1)::text || E'\n'
+          || to_char(moment.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || E'\n'
+          || given.content_hash,
+          'UTF8'
+        )
+      ),
+      'hex'
+    )
+  FROM given, moment
+  WHERE request.id = given.request_id AND request.revision = given.from_revision
+  RETURNING request.id, request.updated_at, request.audit_sequence, request.audit_head, moment.at
+),
+written AS (
+  INSERT INTO orchestrator.audit_entry (
+    id, request_id, execution_id, sequence, kind, actor_subject, flow_id, from_state, to_state,
+    detail, salt, detail_hash, head, created_at
+  )
+  SELECT
+    given.entry_id, advanced.id, given.execution_id, advanced.audit_sequence, given.kind, given.actor, given.flow_id,
+    given.fact_from_state, given.fact_to_state, given.detail, given.salt, given.detail_hash, advanced.audit_head,
+    advanced.at
+  FROM advanced
+  JOIN given ON given.request_id = advanced.id
+)
+SELECT id, updated_at FROM advanced

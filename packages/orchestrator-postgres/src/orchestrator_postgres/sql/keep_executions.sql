@@ -1,0 +1,21 @@
+-- Promises: a row for each fence that still holds, as the last thing before COMMIT; the count of claims without progress
+--   starts again where checkpoints were written.
+-- Locks: execution, rows that are held already. Index: execution_pkey.
+WITH kept AS MATERIALIZED (
+  SELECT execution.id, execution.claims_without_progress, fence.progressed
+  FROM json_to_recordset(%(rows)s::json)
+    AS fence (execution_id uuid, request_id uuid, owner text, token bigint, progressed boolean)
+  JOIN orchestrator.execution ON execution.id = fence.execution_id
+  WHERE execution.request_id = fence.request_id
+    AND execution.status = 'RUNNING'
+    AND execution.lease_owner = fence.owner
+    AND execution.fencing_token = fence.token
+    AND execution.lease_until > clock_timestamp()
+),
+progressed AS (
+  UPDATE orchestrator.execution
+  SET claims_without_progress = 0
+  FROM kept
+  WHERE execution.id = kept.id AND kept.progressed AND kept.claims_without_progress <> 0
+)
+SELECT kept.id FROM kept

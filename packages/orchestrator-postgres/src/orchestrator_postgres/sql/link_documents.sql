@@ -1,0 +1,13 @@
+-- Promises: each document is linked to its request; one that is linked already stays as it is.
+-- Locks: document_reference, the new rows. Index: document_reference_request_id_document_type_storage_document_key.
+INSERT INTO orchestrator.document_reference (
+  id, request_id, document_type, storage_document_id, mime_type, size_bytes, checksum, created_by
+)
+SELECT
+  given.id, given.request_id, given.document_type, given.storage_document_id, given.mime_type, given.size_bytes,
+  given.checksum, given.created_by
+FROM json_to_recordset(%(rows)s::json) AS given (
+  id uuid, request_id uuid, document_type text, storage_document_id text, mime_type text, size_bytes bigint,
+  checksum text, created_by text
+)
+ON CONFLICT (request_id, document_type, storage_document_id) DO NOTHING

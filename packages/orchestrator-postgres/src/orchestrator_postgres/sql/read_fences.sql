@@ -1,0 +1,17 @@
+-- Promises: for each fence that holds, whether its request is as accepted; the rows are locked by now. A fence that
+--   isn't returned is lost.
+-- Locks: none; the statements before this one have locked. Indexes: the primary keys.
+SELECT
+  execution.id,
+  request.revision = execution.accepted_revision AND request.current_state = execution.from_state AS as_accepted,
+  request.revision AS request_revision,
+  execution.actor_subject
+FROM json_to_recordset(%(rows)s::json)
+  AS fence (execution_id uuid, request_id uuid, owner text, token bigint)
+JOIN orchestrator.execution ON execution.id = fence.execution_id
+JOIN orchestrator.request_instance AS request ON request.id = execution.request_id
+WHERE execution.request_id = fence.request_id
+  AND execution.status = 'RUNNING'
+  AND execution.lease_owner = fence.owner
+  AND execution.fencing_token = fence.token
+  AND execution.lease_until > clock_timestamp()

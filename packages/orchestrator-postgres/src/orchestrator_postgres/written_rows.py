@@ -1,0 +1,120 @@
+"""Writes as the rows of the set-based statements, which take each set as one JSON array."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from orchestrator_domain.audit import AuditFact
+from orchestrator_domain.exact_json.text import dump_json
+from orchestrator_domain.exact_json.value import JsonObject, JsonValue
+from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
+from orchestrator_domain.execution.execution import Fence
+from orchestrator_domain.identifiers import RequestId, Revision, Subject
+from orchestrator_domain.ports.execution_queue import CheckpointWrite
+from orchestrator_postgres.fenced_write import Ending, FencedWrite, LinkedDocument
+
+_FINISHED = frozenset({CheckpointStatus.SUCCEEDED, CheckpointStatus.FAILED, CheckpointStatus.UNKNOWN})
+
+
+def rows_parameter(rows: Sequence[JsonObject]) -> dict[str, object]:
+    """Return the parameter of a set-based statement; raises InexactJson for what can't be stored."""
+    return {"rows": dump_json(list(rows))}
+
+
+def fence_row(fence: Fence) -> JsonObject:
+    return {
+        "execution_id": str(fence.execution_id),
+        "request_id": str(fence.request_id),
+        "owner": fence.owner,
+        "token": fence.token,
+    }
+
+
+def checkpoint_row(fence: Fence, write: CheckpointWrite) -> JsonObject:
+    row: JsonObject = {**fence_row(fence), "id": str(write.id), **_checkpoint_values(write.after)}
+    if write.before is not None:
+        status, attempts = write.before
+        row |= {"before_status": status.value, "before_attempts": attempts}
+    return row
+
+
+def success_row(fence: Fence, expected: Checkpoint) -> JsonObject:
+    return {
+        "execution_id": str(fence.execution_id),
+        "action": expected.action,
+        "external_key": expected.external_key,
+        "input_hash": expected.input_hash,
+        "effect": expected.effect.value,
+    }
+
+
+def move_row(fence: Fence, ending: Ending, *, from_revision: Revision) -> JsonObject:
+    transitioned = ending.transitioned
+    return {
+        "request_id": str(fence.request_id),
+        "from_revision": from_revision,
+        "revision_step": ending.revision_step,
+        "to_state": None if transitioned is None else transitioned.state,
+        "data": None if transitioned is None else transitioned.data,
+        **_fact_values(fence.request_id, ending.fact),
+    }
+
+
+def document_row(fence: Fence, document: LinkedDocument, *, created_by: Subject) -> JsonObject:
+    link = document.link
+    return {
+        "id": str(document.id),
+        "request_id": str(fence.request_id),
+        "document_type": link.document_type,
+        "storage_document_id": link.storage_document_id,
+        "mime_type": link.mime_type,
+        "size_bytes": link.size_bytes,
+        "checksum": link.checksum,
+        "created_by": created_by,
+    }
+
+
+def kept_row(write: FencedWrite) -> JsonObject:
+    return {**fence_row(write.fence), "progressed": bool(write.checkpoints)}
+
+
+def ended_row(write: FencedWrite, ending: Ending) -> JsonObject:
+    delay = ending.delay_seconds
+    return {
+        **kept_row(write),
+        "status": ending.status.value,
+        "result": ending.result,
+        "error_code": ending.error_code,
+        "delay_seconds": None if delay is None else Decimal(repr(float(delay))),
+    }
+
+
+def _checkpoint_values(checkpoint: Checkpoint) -> JsonObject:
+    return {
+        "action": checkpoint.action,
+        "status": checkpoint.status.value,
+        "attempts": checkpoint.attempts,
+        "external_key": checkpoint.external_key,
+        "input_hash": checkpoint.input_hash,
+        "effect": checkpoint.effect.value,
+        "uncertain": checkpoint.uncertain,
+        "result": checkpoint.result,
+        "provider_reference": checkpoint.provider_reference,
+        "error_code": checkpoint.error_code,
+        "finished": checkpoint.status in _FINISHED,
+    }
+
+
+def _fact_values(request_id: RequestId, fact: AuditFact) -> dict[str, JsonValue]:
+    return {
+        "entry_id": str(fact.id),
+        "execution_id": None if fact.execution_id is None else str(fact.execution_id),
+        "kind": fact.kind.value,
+        "actor": fact.actor,
+        "flow_id": str(fact.flow_id),
+        "fact_from_state": fact.from_state,
+        "fact_to_state": fact.to_state,
+        "detail": fact.detail,
+        "salt": fact.salt,
+        "detail_hash": fact.detail_hash(),
+        "content_hash": fact.content_hash(request_id),
+    }
