@@ -16,6 +16,9 @@ FLOWS, TYPES = f"{API}/admin/flows", f"{API}/admin/request-types"
 TYPE = f"{TYPES}/LENDING"
 NOWHERE = "00000000-0000-7000-8000-000000000000"
 KEY, ANY = {"Idempotency-Key": "key-1"}, {"If-Match": "*"}
+SCENARIO: Any = {"data": {"item": "ladder"}, "event": "CHECK", "results": {"lookup": {"found": True}}}
+# Every answer of a reserved operation is a refusal.
+RESERVED = {("POST", f"{API}/admin/executions/{{executionId}}/resolve")}
 CREATION: Any = {"typeKey": "LENDING", "data": {"item": "ladder"}}
 
 
@@ -55,6 +58,7 @@ async def good_answers(service: HttpService) -> list[httpx2.Response]:
             headers={"If-Match": '"0"'},
         ),
         await service.call("POST", f"{FLOWS}/{draft_id}/publish", actor=AUTHOR, headers={"If-Match": '"1"'}),
+        await service.call("POST", f"{FLOWS}/{flow_id}/simulate", actor=AUTHOR, body=SCENARIO),
         await service.call("GET", TYPE, actor=AUTHOR),
         await service.call("GET", TYPES, actor=AUTHOR),
         await service.call(
@@ -75,7 +79,23 @@ async def test_every_operation_has_an_answer_that_keeps_the_contract(contract: C
         assert answer.is_success, answer.text
         assert contract.answer_faults(answer) == [], operation.path
         walked.add((operation.method, operation.path))
-    assert walked == {(operation.method, operation.path) for operation in contract.operations()}
+    assert walked | RESERVED == {(operation.method, operation.path) for operation in contract.operations()}
+
+
+async def test_a_reserved_operation_keeps_the_contract(contract: Contract) -> None:
+    service = http_service()
+    await service.published_flow()
+    event = f"{API}/requests/{await service.created_request()}/events"
+    accepted = await service.call("POST", event, body={"event": "CHECK"}, headers={**KEY, **ANY})
+    answer = await service.call(
+        "POST",
+        f"{API}/admin/executions/{text_member(accepted, 'executionId')}/resolve",
+        actor={"roles": ["EXECUTION_OPERATOR"]},
+        body={"actionId": "lookup", "resolution": "RESUME_EFFECT_ABSENT", "evidence": {}},
+        headers=KEY,
+    )
+    assert answer.status_code == 501
+    assert contract.answer_faults(answer) == []
 
 
 type Attempt = Callable[[HttpService, dict[str, str]], Awaitable[httpx2.Response]]
@@ -116,6 +136,9 @@ REFUSALS = {
     "unconditional edit": attempt("PUT", f"{FLOWS}/{{flow}}", actor=AUTHOR, body=flow_document()),
     "no such filter": attempt("GET", f"{FLOWS}?status=GONE", actor=AUTHOR),
     "forged cursor": attempt("GET", f"{TYPES}?cursor=AAAA", actor=AUTHOR),
+    "impossible scenario": attempt(
+        "POST", f"{FLOWS}/{{flow}}/simulate", actor=AUTHOR, body={**SCENARIO, "state": "GONE"}
+    ),
     "query": attempt("GET", f"{API}/requests/{{request}}/history?limit=0"),
     "cursor": attempt("GET", f"{API}/requests/{{request}}/history?cursor=AAAA"),
     "header": attempt("POST", EVENT, body={"event": "CHECK"}, headers={**KEY, "If-Match": "7"}),

@@ -8,6 +8,7 @@ from attrs import define, field
 from starlette.types import ASGIApp
 from tests.plugins.token_desk import AUDIENCE, ISSUER, NOW_SECONDS, KeyPublisher, claims, token
 
+from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
 from orchestrator_domain.exact_json.text import dump_json, parse_json
 from orchestrator_domain.exact_json.value import JsonValue
 from orchestrator_domain.flow.contract import ActionContract, ContractFault
@@ -17,6 +18,7 @@ from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_domain.flow.soundness import FlowSoundness
 from orchestrator_domain.identifiers import CorrelationId
 from orchestrator_domain.ports.integration_catalogue import IntegrationCatalogue
+from orchestrator_domain.simulation.no_op import with_no_op
 from orchestrator_domain.testing.examples import flow_document, lookup_contract
 from orchestrator_domain.testing.in_memory.store import InMemoryStore
 from orchestrator_domain.testing.in_memory.unit_of_work import InMemoryUnitOfWork
@@ -32,6 +34,7 @@ from orchestrator_domain.usecases.flow_library import FlowLibrary
 from orchestrator_domain.usecases.list_available_events import ListAvailableEvents
 from orchestrator_domain.usecases.read_history import ReadHistory
 from orchestrator_domain.usecases.read_request import ReadRequest
+from orchestrator_domain.usecases.simulate_flow import SimulateFlow
 from orchestrator_http.app import build_app
 from orchestrator_http.authentication import Authentication
 from orchestrator_http.cursors import Cursors
@@ -145,6 +148,13 @@ def http_service(settings: HttpSettings | None = None, **replaced: Any) -> HttpS
             identifiers=identifiers,
         ),
         "activate_flow": ActivateFlow(unit_of_work=work),
+        "simulate_flow": SimulateFlow(
+            unit_of_work=work,
+            validator=FlowSoundness(resolve_contract=with_no_op(LendingCatalogue().current)),
+            catalogue=LendingCatalogue(),
+            evaluator=CompiledDecisionEvaluator(),
+            limits=FlowLimits(),
+        ),
         "identifiers": identifiers,
         "readiness": remembered.readiness,
         "cursors": Cursors(secrets=("a secret of thirty-two characters",)),

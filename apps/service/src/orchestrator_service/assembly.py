@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from starlette.types import ASGIApp
 from structlog.stdlib import get_logger
 
@@ -15,6 +15,7 @@ from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
 from orchestrator_domain.errors import OrchestratorError
 from orchestrator_domain.flow.soundness import FlowSoundness
 from orchestrator_domain.identifiers import CorrelationId, ExecutionId, Role
+from orchestrator_domain.simulation.no_op import with_no_op
 from orchestrator_domain.usecases.accept_event import AcceptEvent
 from orchestrator_domain.usecases.activate_flow import ActivateFlow
 from orchestrator_domain.usecases.author_flow import AuthorFlow
@@ -24,6 +25,7 @@ from orchestrator_domain.usecases.list_available_events import ListAvailableEven
 from orchestrator_domain.usecases.read_history import ReadHistory
 from orchestrator_domain.usecases.read_request import ReadRequest
 from orchestrator_domain.usecases.run_execution import ExecutionRunner
+from orchestrator_domain.usecases.simulate_flow import SimulateFlow
 from orchestrator_http.app import build_app
 from orchestrator_http.authentication import Authentication
 from orchestrator_http.cursors import Cursors
@@ -225,6 +227,13 @@ def _http_services(parts: _Parts, authentication: Authentication) -> HttpService
             identifiers=parts.identifiers,
         ),
         activate_flow=ActivateFlow(unit_of_work=unit_of_work),
+        simulate_flow=SimulateFlow(
+            unit_of_work=unit_of_work,
+            validator=evolve(validator, resolve_contract=with_no_op(parts.catalogue.current)),
+            catalogue=parts.catalogue,
+            evaluator=CompiledDecisionEvaluator(),
+            limits=parts.settings.limits,
+        ),
         identifiers=parts.identifiers,
         readiness=parts.unreadiness,
         cursors=Cursors(secrets=parts.settings.cursor_secrets),

@@ -15,7 +15,12 @@ _JSON_TYPE: Final = re.compile(r'application/json[ \t]*(;[ \t]*charset="?utf-8"?
 PRIVATE: Final[Mapping[str, str]] = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
 """Headers of what depends on who reads it: kept by nobody else, and asked for anew each time."""
 
-_KIND_NAMES: Final[Mapping[type, str]] = {str: "a string", dict: "an object", bool: "true or false"}
+_KIND_NAMES: Final[Mapping[type, str]] = {
+    str: "a string",
+    dict: "an object",
+    bool: "true or false",
+    list: "a list",
+}
 
 
 def json_response(
@@ -49,9 +54,15 @@ def object_body(text: bytes) -> JsonObject:
 
 
 def members(
-    body: JsonObject, *, required: Mapping[str, type], optional: Mapping[str, type] | None = None
+    body: JsonObject,
+    *,
+    required: Mapping[str, type],
+    optional: Mapping[str, type] | None = None,
+    within: str = "",
 ) -> JsonObject:
-    """Return the body once it has exactly the named members, each of the named kind (str, dict or bool).
+    """Return the body once it has exactly the named members, each of the named kind (str, dict, list or bool).
+
+    `within` is the pointer of an object that lies inside a body.
 
     Raises InvalidBody with the pointer of the first member that is unknown, missing or of another kind.
     """
@@ -60,13 +71,14 @@ def members(
         if name not in kinds:
             known = ", ".join(kinds)
             raise InvalidBody(
-                f"The body has an unknown member; it takes {known}.", pointer="/" + escaped_token(name)
+                f"The body has an unknown member; it takes {known}.",
+                pointer=f"{within}/{escaped_token(name)}",
             )
         if type(value) is not kinds[name]:
-            raise InvalidBody(f"The member must be {_KIND_NAMES[kinds[name]]}.", pointer=f"/{name}")
+            raise InvalidBody(f"The member must be {_KIND_NAMES[kinds[name]]}.", pointer=f"{within}/{name}")
     for name in required:
         if name not in body:
-            raise InvalidBody(f"The member {name} is missing.", pointer=f"/{name}")
+            raise InvalidBody(f"The member {name} is missing.", pointer=f"{within}/{name}")
     return body
 
 

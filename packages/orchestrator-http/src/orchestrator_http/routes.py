@@ -14,8 +14,10 @@ from orchestrator_http.health import HealthHandlers
 from orchestrator_http.history import HistoryHandlers
 from orchestrator_http.request_types import RequestTypeHandlers
 from orchestrator_http.requests import RequestHandlers
+from orchestrator_http.resolutions import ResolutionHandlers
 from orchestrator_http.routing import GuardedRoute, PublicRoute, RouteEntry
 from orchestrator_http.services import HttpServices, HttpSettings
+from orchestrator_http.simulations import SimulationHandlers
 
 
 def route_table(services: HttpServices, settings: HttpSettings) -> tuple[RouteEntry, ...]:
@@ -40,6 +42,7 @@ def _request_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry,
     requests = RequestHandlers(create_request=services.create_request, read_request=services.read_request)
     events = EventHandlers(accept_event=services.accept_event)
     executions = ExecutionHandlers(read_request=services.read_request)
+    resolutions = ResolutionHandlers(read_request=services.read_request)
     available = AvailableEventHandlers(list_available_events=services.list_available_events)
     history = HistoryHandlers(read_history=services.read_history, cursors=services.cursors)
     return (
@@ -49,11 +52,13 @@ def _request_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry,
         _reading("/requests/{requestId}/history", history.show),
         _writing("POST", "/requests/{requestId}/events", events.accept, bytes_max),
         _reading("/executions/{executionId}", executions.show),
+        _writing("POST", "/admin/executions/{executionId}/resolve", resolutions.resolve, bytes_max),
     )
 
 
 def _flow_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry, ...]:
     flows = FlowHandlers(author_flow=services.author_flow, cursors=services.cursors)
+    simulations = SimulationHandlers(simulate_flow=services.simulate_flow)
     types = RequestTypeHandlers(activate_flow=services.activate_flow, cursors=services.cursors)
     return (
         _reading("/admin/flows", flows.list),
@@ -61,6 +66,7 @@ def _flow_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry, ..
         _reading("/admin/flows/{flowId}", flows.show),
         _writing("PUT", "/admin/flows/{flowId}", flows.edit, bytes_max),
         _writing("POST", "/admin/flows/{flowId}/validate", flows.validate, bytes_max),
+        _writing("POST", "/admin/flows/{flowId}/simulate", simulations.simulate, bytes_max),
         _writing("POST", "/admin/flows/{flowId}/publish", flows.publish, bytes_max),
         _writing("POST", "/admin/flows/{flowId}/retire", flows.retire, bytes_max),
         _reading("/admin/request-types", types.list),

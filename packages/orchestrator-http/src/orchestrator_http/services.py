@@ -10,6 +10,7 @@ from orchestrator_domain.usecases.create_request import CreateRequest
 from orchestrator_domain.usecases.list_available_events import ListAvailableEvents
 from orchestrator_domain.usecases.read_history import ReadHistory
 from orchestrator_domain.usecases.read_request import ReadRequest
+from orchestrator_domain.usecases.simulate_flow import SimulateFlow
 from orchestrator_http.cursors import Cursors
 from orchestrator_http.health import ReadinessProbe
 from orchestrator_http.problem_boundary import OnAnswered, OnUnexpected
@@ -28,6 +29,7 @@ class HttpServices:
     read_history: ReadHistory
     author_flow: AuthorFlow
     activate_flow: ActivateFlow
+    simulate_flow: SimulateFlow
     identifiers: Identifiers
     readiness: ReadinessProbe
     cursors: Cursors

@@ -25,7 +25,7 @@ from orchestrator_domain.execution.completion import (
 )
 from orchestrator_domain.execution.execution import Execution
 from orchestrator_domain.execution.stepping import FinishTransition, Run, StartAction, StopRun, next_step
-from orchestrator_domain.execution.verdict import GoOn, judge
+from orchestrator_domain.execution.verdict import GiveUp, GoOn, RetryLater, judge
 from orchestrator_domain.flow.contract import ActionContract
 from orchestrator_domain.flow.definition import ByDecision, Transition
 from orchestrator_domain.flow.limits import FlowLimits
@@ -242,13 +242,15 @@ def _attempted(step: StartAction, scenario: Scenario) -> Checkpoint | RunFault:
     supplied = scenario.results.get(action.id, {} if action.type == NO_OP else None)
     if supplied is None:
         return RunFault(code="RESULT_MISSING", detail={"action": action.id})
-    verdict = judge(step, Succeeded(result=supplied), fraction=0.0)
-    match verdict:
+    match judge(step, Succeeded(result=supplied), fraction=0.0):
         case GoOn(checkpoint=checkpoint):
             return checkpoint
-        case _:
-            detail = getattr(verdict, "detail", {})
-            return RunFault(code=verdict.error_code, detail={"action": action.id, **detail})
+        case GiveUp(error_code=code, detail=detail):
+            return RunFault(code=code, detail={"action": action.id, **detail})
+        case RetryLater():
+            raise AssertionError("A success is never tried again.")
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _simulated_action(step: StartAction, done: Checkpoint) -> SimulatedAction:
@@ -279,9 +281,13 @@ def _finished(
 
 def _applied(transition: Transition, outcome: str, context: EvaluationContext) -> tuple[SimulatedUpdate, ...]:
     output = outcome if isinstance(transition.route, ByDecision) else None
-    applied = []
-    for update in transition.updates:
-        value = resolve_operand(update.value, context) if update.applies_to(output) else None
-        if update.applies_to(output) and not isinstance(value, Absent):
-            applied.append(SimulatedUpdate(target=str(update.target), value=value))
-    return tuple(applied)
+    values = [
+        (update, resolve_operand(update.value, context))
+        for update in transition.updates
+        if update.applies_to(output)
+    ]
+    return tuple(
+        SimulatedUpdate(target=str(update.target), value=value)
+        for update, value in values
+        if not isinstance(value, Absent)
+    )

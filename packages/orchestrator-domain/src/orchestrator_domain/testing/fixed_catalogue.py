@@ -2,26 +2,14 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-from orchestrator_domain.exact_json.canonical import sha256_hex
 from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.schema import compile_schema
 from orchestrator_domain.exact_json.value import JsonValue
-from orchestrator_domain.flow.contract import ActionContract, ContractFault, Effect
+from orchestrator_domain.flow.contract import ActionContract, ContractFault
 from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.flow.lifecycle import PinnedContract
-from orchestrator_domain.identifiers import Sha256Hex
 from orchestrator_domain.ports.integration_catalogue import IntegrationCatalogue
-
-NO_OP = "NO_OP"
-
-NO_OP_CONTRACT = ActionContract(
-    action_type=NO_OP,
-    contract_version=1,
-    checksum=Sha256Hex(sha256_hex({"actionType": NO_OP, "contractVersion": 1})),
-    effect=Effect.READ_ONLY,
-    input_schema={"type": "object"},
-    output_schema={"type": "object"},
-)
+from orchestrator_domain.simulation.no_op import NO_OP_CONTRACT
 
 
 class FixedCatalogue(IntegrationCatalogue):

@@ -1,0 +1,184 @@
+"""Trying events on flow versions, and the reserved resolution."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import pytest
+from tests.plugins.http_service import (
+    API,
+    AUTHOR,
+    HttpService,
+    http_service,
+    json_of,
+    problem_of,
+    text_member,
+)
+
+from orchestrator_domain.exact_json.value import JsonObject, JsonValue
+from orchestrator_domain.testing.examples import flow_document
+
+OPERATOR = {"sub": "operator-1", "roles": ["EXECUTION_OPERATOR"]}
+SCENARIO: JsonObject = {
+    "data": {"item": "ladder"},
+    "event": "CHECK",
+    "results": {"lookup": {"found": True}},
+}
+RESOLUTION: JsonObject = {
+    "actionId": "lookup",
+    "resolution": "RESUME_EFFECT_ABSENT",
+    "evidence": {"note": "x"},
+}
+
+
+@pytest.fixture
+def service() -> HttpService:
+    return http_service()
+
+
+async def draft(service: HttpService, document: JsonObject | None = None) -> str:
+    created = await service.call("POST", f"{API}/admin/flows", actor=AUTHOR, body=document or flow_document())
+    return text_member(created, "flowId")
+
+
+async def simulate(
+    service: HttpService, flow_id: str, body: JsonValue, *, actor: Mapping[str, Any] = AUTHOR
+) -> Any:
+    return await service.call("POST", f"{API}/admin/flows/{flow_id}/simulate", actor=actor, body=body)
+
+
+@pytest.mark.parametrize("is_published", [False, True], ids=["draft", "published"])
+async def test_an_event_is_tried_without_any_request(service: HttpService, *, is_published: bool) -> None:
+    flow_id = await service.published_flow() if is_published else await draft(service)
+    shown = json_of(await simulate(service, flow_id, SCENARIO))
+    assert (shown["accepted"], shown["state"], shown["outcome"]) == (True, "LENT", "FOUND")
+    assert shown["data"] == {"item": "ladder", "lookup": {"found": True}}
+    assert cast("JsonObject", shown["decision"])["ruleIds"] == ["found"]
+    assert service.store.requests.rows == {}
+    assert service.store.executions.rows == {}
+
+
+async def test_a_refusal_and_a_fault_are_good_answers(service: HttpService) -> None:
+    flow_id = await draft(service)
+    refused = json_of(await simulate(service, flow_id, {**SCENARIO, "actor": {"roles": ["VISITOR"]}}))
+    assert cast("JsonObject", refused["refusal"])["code"] == "ACCESS_DENIED"
+    assert (refused["accepted"], refused["state"], refused["data"]) == (False, "OPEN", {"item": "ladder"})
+    stopped = json_of(await simulate(service, flow_id, {**SCENARIO, "results": {}}))
+    assert stopped["accepted"] is True
+    assert cast("JsonObject", stopped["fault"])["place"] == "/transitions/0/actions/0"
+
+
+async def test_an_actor_is_supposed_with_roles_scopes_and_attributes(service: HttpService) -> None:
+    document = flow_document()
+    transitions = cast("list[JsonObject]", document["transitions"])
+    guard: JsonObject = {"op": "EQ", "left": {"path": "/actor/attributes/grade"}, "right": {"literal": 2}}
+    flow_id = await draft(
+        service, {**document, "transitions": [{**transitions[0], "guard": guard}, transitions[1]]}
+    )
+    actor: JsonObject = {"subject": "s", "roles": ["CLERK"], "scopes": ["NORTH"], "attributes": {"grade": 2}}
+    assert json_of(await simulate(service, flow_id, {**SCENARIO, "actor": actor}))["outcome"] == "FOUND"
+    lower: JsonObject = {**actor, "attributes": {"grade": 1}}
+    refused = json_of(await simulate(service, flow_id, {**SCENARIO, "actor": lower}))
+    assert cast("JsonObject", refused["refusal"])["code"] == "GUARD_NOT_SATISFIED"
+
+
+async def test_no_op_may_be_tried_and_not_published(service: HttpService) -> None:
+    document = flow_document()
+    transitions = cast("list[JsonObject]", document["transitions"])
+    action: JsonObject = {"id": "lookup", "type": "NO_OP", "inputs": {}, "resultKey": "lookup"}
+    document = {**document, "transitions": [{**transitions[0], "actions": [action]}, transitions[1]]}
+    flow_id = await draft(service, document)
+    assert json_of(await simulate(service, flow_id, SCENARIO))["outcome"] == "FOUND"
+    published = await service.call("POST", f"{API}/admin/flows/{flow_id}/publish", actor=AUTHOR)
+    assert problem_of(published, 422)["code"] == "FLOW_INVALID"
+
+
+async def test_a_draft_with_errors_can_t_be_tried(service: HttpService) -> None:
+    flow_id = await draft(service, {**flow_document(), "initialState": "GONE"})
+    assert problem_of(await simulate(service, flow_id, SCENARIO), 422)["code"] == "FLOW_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "pointer"),
+    [
+        ({"state": "GONE"}, 422, "/state"),
+        ({"event": 7}, 400, "/event"),
+        ({"results": {"lookup": 7}}, 400, "/results/lookup"),
+        ({"results": {"a/b": 7}}, 400, "/results/a~1b"),
+        ({"actor": {"roles": "CLERK"}}, 400, "/actor/roles"),
+        ({"actor": {"roles": ["CLERK", 7]}}, 400, "/actor/roles/1"),
+        ({"actor": {"name": "x"}}, 400, "/actor/name"),
+        ({"other": {}}, 400, "/other"),
+    ],
+)
+async def test_a_scenario_that_can_t_be_taken_names_its_place(
+    service: HttpService, change: JsonObject, status: int, pointer: str
+) -> None:
+    flow_id = await draft(service)
+    assert problem_of(await simulate(service, flow_id, {**SCENARIO, **change}), status)["pointer"] == pointer
+
+
+@pytest.mark.parametrize("role", ["FLOW_PUBLISHER", "FLOW_ADMIN", "AUDITOR", "EXECUTION_OPERATOR", "CLERK"])
+async def test_trying_needs_the_editor(service: HttpService, role: str) -> None:
+    flow_id = await draft(service)
+    answer = await simulate(service, flow_id, SCENARIO, actor={"roles": [role]})
+    assert problem_of(answer, 403)["code"] == "ACCESS_DENIED"
+
+
+async def resolve(
+    service: HttpService,
+    execution_id: str,
+    body: JsonValue,
+    *,
+    actor: Mapping[str, Any] = OPERATOR,
+    headers: Mapping[str, str] | None = None,
+) -> Any:
+    return await service.call(
+        "POST",
+        f"{API}/admin/executions/{execution_id}/resolve",
+        actor=actor,
+        body=body,
+        headers={"Idempotency-Key": "r"} if headers is None else headers,
+    )
+
+
+@pytest.fixture
+async def execution_id(service: HttpService) -> str:
+    await service.published_flow()
+    request_id = await service.created_request()
+    accepted = await service.call(
+        "POST",
+        f"{API}/requests/{request_id}/events",
+        body={"event": "CHECK"},
+        headers={"Idempotency-Key": "k", "If-Match": "*"},
+    )
+    return text_member(accepted, "executionId")
+
+
+async def test_a_resolution_is_reserved_for_operators_who_see_the_request(
+    service: HttpService, execution_id: str
+) -> None:
+    assert problem_of(await resolve(service, execution_id, RESOLUTION), 501)["code"] == "NOT_IMPLEMENTED"
+    clerk = await resolve(service, execution_id, RESOLUTION, actor={})
+    assert problem_of(clerk, 403)["code"] == "ACCESS_DENIED"
+    elsewhere = {**OPERATOR, "business_scopes": ["SOUTH"]}
+    stranger = await resolve(service, execution_id, RESOLUTION, actor=elsewhere)
+    assert problem_of(stranger, 404)["code"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"resolution": "SET_STATE"}, "/resolution"),
+        ({"result": {}}, "/result"),
+        ({"resolution": "RESUME_WITH_RESULT"}, "/result"),
+        ({"evidence": "seen"}, "/evidence"),
+        ({"state": "LENT"}, "/state"),
+    ],
+)
+async def test_a_resolution_that_can_t_be_taken_names_its_place(
+    service: HttpService, execution_id: str, change: JsonObject, pointer: str
+) -> None:
+    answer = await resolve(service, execution_id, {**RESOLUTION, **change})
+    assert problem_of(answer, 400)["pointer"] == pointer
+    keyless = await resolve(service, execution_id, RESOLUTION, headers={})
+    assert problem_of(keyless, 400)["code"] == "IDEMPOTENCY_KEY_REQUIRED"
