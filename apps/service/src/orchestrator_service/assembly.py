@@ -28,12 +28,15 @@ from orchestrator_domain.usecases.run_execution import ExecutionRunner
 from orchestrator_domain.usecases.simulate_flow import SimulateFlow
 from orchestrator_http.app import build_app
 from orchestrator_http.authentication import Authentication
+from orchestrator_http.change_poll import ChangePoll
 from orchestrator_http.cursors import Cursors
 from orchestrator_http.management import build_management_app
 from orchestrator_http.services import HttpServices, HttpSettings
 from orchestrator_http.trusted_issuer import TrustedIssuer
+from orchestrator_postgres.change_marks import PostgresChangeMarks
 from orchestrator_postgres.engine import ConnectionSettings, PostgresEngine
 from orchestrator_postgres.execution_queue import PostgresExecutionQueue
+from orchestrator_postgres.flows_in_use import flows_in_use
 from orchestrator_postgres.lease_renewal import LeaseRenewal as PostgresLeaseRenewal
 from orchestrator_postgres.published_flows import PostgresPublishedFlows
 from orchestrator_postgres.readiness import unreadiness
@@ -42,6 +45,7 @@ from orchestrator_postgres.unit_of_work import PostgresUnitOfWork
 from orchestrator_postgres.wakeup import PostgresWakeup
 from orchestrator_service.environment import SettingsInvalid
 from orchestrator_service.metrics import Metrics, ObservedByMetricsAndLogs
+from orchestrator_service.pinned_contracts import contract_faults
 from orchestrator_service.settings import Settings
 from orchestrator_service.system_identifiers import SystemIdentifiers
 from orchestrator_worker.catalogue_document import read_catalogue
@@ -58,7 +62,7 @@ from orchestrator_worker.worker_settings import WorkerSettings, unique_owner
 
 
 class StartRefused(OrchestratorError):
-    """The database isn't one that this process may serve from; each fault is one sentence."""
+    """The database isn't one that this process may serve from, or not with this catalogue; each fault is one sentence."""
 
     code = "START_REFUSED"
 
@@ -111,14 +115,16 @@ class _Parts:
 async def assembled(settings: Settings, variables: Mapping[str, str]) -> AsyncIterator[Service]:
     """Open everything that the settings ask for and close it again in order.
 
-    Raises SettingsInvalid (a catalogue or an issuer that can't be used) or StartRefused (schema, role), with every
-    fault at once.
+    Raises SettingsInvalid (a catalogue or an issuer that can't be used) or StartRefused (schema, role, contracts of
+    published flows that mean something else by now), with every fault at once.
     """
     values = DeploymentValues(environment=variables)
     catalogue = _catalogue(settings, values)
     authentication = _authentication(settings)
     connection = ConnectionSettings(url=settings.database_url)
     faults = await start_faults(connection)
+    if not faults:
+        faults = contract_faults(await flows_in_use(connection), catalogue.named_by)
     if faults:
         raise StartRefused(faults)
     async with AsyncExitStack() as opened:
@@ -236,6 +242,9 @@ def _http_services(parts: _Parts, authentication: Authentication) -> HttpService
         ),
         identifiers=parts.identifiers,
         readiness=parts.unreadiness,
+        change_poll=ChangePoll(
+            marks=PostgresChangeMarks(parts.engine), draining=lambda: parts.draining.begun
+        ),
         cursors=Cursors(secrets=parts.settings.cursor_secrets),
         on_unexpected=_told_to_the_log,
     )
