@@ -503,6 +503,25 @@ async def test_a_request_that_moves_during_a_run_ends_it_with_its_success_kept(
     assert (request.state, request.data) == ("OPEN", {"item": "ladder"})
 
 
+async def test_an_end_that_fails_on_a_moved_request_says_what_failed_rather_than_that_it_moved() -> None:
+    service = service_with(UNSAFE)
+    script(service)
+    execution = await service.accepted()
+    queue = RecordingQueue(
+        service, failing={"require_reconciliation": StorageUnavailable("The store is down.")}
+    )
+
+    async def attempt(definition: ActionDefinition, context: ActionContext) -> ActionResult:
+        await service.harness.move_request(execution.request_id)
+        return await service.handler.execute(definition, context)
+
+    with pytest.raises(StorageUnavailable):
+        await service.runner(queue=queue, attempt=attempt).run(await service.claimed())
+    await service.harness.expire_lease(execution.id)
+    assert await service.run() == RunEnded(status=STOPPED, error_code="REQUEST_MOVED")
+    assert len(service.handler.attempts) == 1
+
+
 def limit_attempts(service: EmbeddedService, attempts_max: int) -> None:
     contracts = {
         action: evolve(contract, retry=evolve(contract.retry, attempts_max=attempts_max))

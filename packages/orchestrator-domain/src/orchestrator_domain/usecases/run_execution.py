@@ -230,8 +230,15 @@ class ExecutionRunner:
             raise
         except Exception:
             if writes:
-                await self.queue.checkpoint(claimed.fence, writes)
+                await self._kept(claimed, writes)
             raise
+
+    async def _kept(self, claimed: ClaimedExecution, writes: list[CheckpointWrite]) -> None:
+        try:
+            await self.queue.checkpoint(claimed.fence, writes)
+        except RequestMoved:
+            # Then only its end may be written, and the next run finds the move before anything else.
+            return
 
     async def _stopped(self, progress: _Progress, step: StopRun) -> RunEnded:
         if step.unsettled is not None:
