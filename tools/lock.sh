@@ -23,8 +23,9 @@ compile sandbox --constraints requirements/dev.txt apps/sandbox/pyproject.toml
 compile production --constraints requirements/dev.txt apps/service/pyproject.toml
 compile build "$@" requirements/build.in
 compile uv "$@" requirements/uv.in
+compile ../bench/requirements-peers "$@" bench/requirements-peers.in
 
-if grep -n -i -E 'https?:|file:|index-url|find-links|^-e' requirements/*.txt; then
+if grep -n -i -E 'https?:|file:|index-url|find-links|^-e' requirements/*.txt bench/requirements-peers.txt; then
     echo "The lines above name an index, a host or a path; pinned requirements must not." >&2
     exit 1
 fi

@@ -1,0 +1,1 @@
+"""Figures of speed and size, measured beside what they are compared with."""
