@@ -282,6 +282,16 @@ def test_the_evaluator_forgets_the_oldest_definition_and_still_answers_for_it() 
     ] * 2
 
 
+@pytest.mark.parametrize("rules_max", [0, 20])
+def test_the_evaluator_answers_alike_before_and_after_it_generates_a_function(rules_max: int) -> None:
+    evaluator = CompiledDecisionEvaluator(generated_after=3, generated_rules_max=rules_max)
+    scores: list[JsonValue] = [71, 65, 60, None, "71", Decimal("60.5")]
+
+    for score in scores * 3:
+        assert evaluator.evaluate(SCORING, scored(score)) == decide(SCORING, scored(score))
+    assert evaluator.evaluate(SCORING, {}) == decide(SCORING, {})
+
+
 # The law: compiled and naive agree, whatever the tree and whatever the context.
 
 

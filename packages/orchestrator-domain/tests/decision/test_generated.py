@@ -58,6 +58,7 @@ def test_naive_walk_closures_and_generated_functions_agree(
     generated = generate_decision(definition)
 
     assert [compile_decision(definition)(context) for context in contexts] == expected
+    assert [generated.over_context(context) for context in contexts] == expected
     assert list(generated.over_contexts(contexts)) == expected
     assert list(generated.over_values(values_of(definition, context) for context in contexts)) == expected
 

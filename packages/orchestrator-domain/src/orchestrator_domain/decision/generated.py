@@ -34,11 +34,12 @@ _NO_PLAIN_OBJECT: Final = (KeyError, TypeError, IndexError)
 class GeneratedDecision:
     """A decision made ready for many rows; each row gets the result that the evaluator gives it alone.
 
-    - `over_contexts` reads whole contexts.
+    - `over_contexts` reads whole contexts, `over_context` a single one.
     - `over_values` takes, for each row, the values at `paths` only (ABSENT where nothing is).
     """
 
     paths: tuple[Pointer, ...]
+    over_context: CompiledDecision
     over_contexts: Callable[[Iterable[EvaluationContext]], Iterator[DecisionResult]]
     over_values: Callable[[Iterable[Values]], Iterator[DecisionResult]]
 
@@ -48,9 +49,15 @@ def generate_decision(definition: DecisionDefinition) -> GeneratedDecision:
     paths, decide = paths_read(definition), compile_decision(definition)
     return GeneratedDecision(
         paths=paths,
-        over_contexts=_generated(definition, paths, _from_context, decide),
-        over_values=_generated(definition, paths, _from_values, _over_values(paths, decide)),
+        over_context=_over_row(definition, _from_context, decide),
+        over_contexts=_over_rows(definition, _from_context, decide),
+        over_values=_over_rows(definition, _from_values, _over_values(paths, decide)),
     )
+
+
+def generate_single(definition: DecisionDefinition) -> CompiledDecision:
+    """Generate the function that decides one context at a time."""
+    return _over_row(definition, _from_context, compile_decision(definition))
 
 
 def paths_read(definition: DecisionDefinition) -> tuple[Pointer, ...]:
@@ -82,25 +89,61 @@ def _over_values(paths: Sequence[Pointer], decide: CompiledDecision) -> Callable
     return decide_values
 
 
-# The function, whose only globals are what is given, without so much as a builtin.
+# The functions, whose only globals are what is given, without so much as a builtin.
 
 type _ReadRow = Callable[[Sequence[Pointer], Given], list[ast.stmt]]
+type _Answer = Callable[[ast.expr], list[ast.stmt]]
+type _DecideAlone = Callable[[Any], DecisionResult]
 
 
-def _generated(
-    definition: DecisionDefinition,
-    paths: Sequence[Pointer],
-    read_row: _ReadRow,
-    decide_alone: Callable[[Any], DecisionResult],
+def _over_row(
+    definition: DecisionDefinition, read_row: _ReadRow, decide_alone: _DecideAlone
+) -> Callable[[Any], DecisionResult]:
+    given = Given()
+    body = _decided_row(definition, given, read_row, decide_alone, _returned)
+    return cast("Callable[[Any], DecisionResult]", _function("row", body, given))
+
+
+def _over_rows(
+    definition: DecisionDefinition, read_row: _ReadRow, decide_alone: _DecideAlone
 ) -> Callable[[Iterable[Any]], Iterator[DecisionResult]]:
     given = Given()
-    row = [*read_row(paths, given), *_types(paths, given), _decided(definition, paths, given, decide_alone)]
-    loop = ast.For(target=_store("row"), iter=_load("rows"), body=row, orelse=[])
-    module = ast.Module(body=[_function("decide_rows", "rows", [loop])], type_ignores=[])
-    code = compile(ast.fix_missing_locations(module), "<generated decision>", "exec")
+    body = _decided_row(definition, given, read_row, decide_alone, _yielded)
+    loop = ast.For(target=_store("row"), iter=_load("rows"), body=body, orelse=[])
+    return cast("Callable[[Iterable[Any]], Iterator[DecisionResult]]", _function("rows", [loop], given))
+
+
+def _function(parameter: str, body: list[ast.stmt], given: Given) -> Any:
+    arguments = ast.arguments(
+        posonlyargs=[], args=[ast.arg(arg=parameter)], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    decide = ast.FunctionDef(name="decide", args=arguments, body=body, decorator_list=[], type_params=[])
+    module = ast.fix_missing_locations(ast.Module(body=[decide], type_ignores=[]))
     namespace = {"__builtins__": {}, **given.by_name()}
-    exec(code, namespace)  # noqa: S102  # a tree of our own making, into which no text of a definition went
-    return cast("Callable[[Iterable[Any]], Iterator[DecisionResult]]", namespace["decide_rows"])
+    exec(compile(module, "<generated decision>", "exec"), namespace)  # noqa: S102  # a tree of our own making, into which no text of a definition went
+    return namespace["decide"]
+
+
+def _decided_row(
+    definition: DecisionDefinition,
+    given: Given,
+    read_row: _ReadRow,
+    decide_alone: _DecideAlone,
+    answer: _Answer,
+) -> list[ast.stmt]:
+    paths = paths_read(definition)
+    alone = _call(given.name(decide_alone), _load("row"))
+    expressions = Expressions(pointers=paths, given=given)
+    rules = [(expressions.of(rule.when), given.name(made(definition, rule))) for rule in definition.rules]
+    by_default = given.name(made(definition, None))
+    steps = (
+        _first(rules, by_default, answer)
+        if definition.hit_policy is HitPolicy.FIRST
+        else _unique(rules, by_default, alone, answer)
+    )
+    on_fault = ast.ExceptHandler(type=given.name(ConditionFault), body=answer(alone))
+    decided = ast.Try(body=steps, handlers=[on_fault], orelse=[], finalbody=[])
+    return [*read_row(paths, given), *_types(paths, given), decided]
 
 
 def _from_context(paths: Sequence[Pointer], given: Given) -> list[ast.stmt]:
@@ -142,29 +185,10 @@ def _types(paths: Sequence[Pointer], given: Given) -> list[ast.stmt]:
     ]
 
 
-def _decided(
-    definition: DecisionDefinition,
-    paths: Sequence[Pointer],
-    given: Given,
-    decide_alone: Callable[[Any], DecisionResult],
-) -> ast.stmt:
-    alone = _call(given.name(decide_alone), _load("row"))
-    expressions = Expressions(pointers=paths, given=given)
-    rules = [(expressions.of(rule.when), given.name(made(definition, rule))) for rule in definition.rules]
-    by_default = given.name(made(definition, None))
-    steps = (
-        _unique(rules, by_default, alone)
-        if definition.hit_policy is HitPolicy.UNIQUE
-        else _first(rules, by_default)
-    )
-    on_fault = ast.ExceptHandler(type=given.name(ConditionFault), body=[_yield(alone)])
-    return ast.Try(body=steps, handlers=[on_fault], orelse=[], finalbody=[])
-
-
 type _Rules = Sequence[tuple[ast.expr, ast.expr]]
 
 
-def _unique(rules: _Rules, by_default: ast.expr, alone: ast.expr) -> list[ast.stmt]:
+def _unique(rules: _Rules, by_default: ast.expr, alone: ast.expr, answer: _Answer) -> list[ast.stmt]:
     steps: list[ast.stmt] = [ast.Assign(targets=[_store("chosen")], value=by_default)]
     for matches, result in rules:
         is_first = ast.Compare(left=_load("chosen"), ops=[ast.Is()], comparators=[by_default])
@@ -172,14 +196,22 @@ def _unique(rules: _Rules, by_default: ast.expr, alone: ast.expr) -> list[ast.st
         steps.append(
             ast.If(test=matches, body=[ast.Assign(targets=[_store("chosen")], value=chosen)], orelse=[])
         )
-    return [*steps, _yield(_load("chosen"))]
+    return [*steps, *answer(_load("chosen"))]
 
 
-def _first(rules: _Rules, by_default: ast.expr) -> list[ast.stmt]:
+def _first(rules: _Rules, by_default: ast.expr, answer: _Answer) -> list[ast.stmt]:
     steps: list[ast.stmt] = [
-        ast.If(test=matches, body=[_yield(result), ast.Continue()], orelse=[]) for matches, result in rules
+        ast.If(test=matches, body=answer(result), orelse=[]) for matches, result in rules
     ]
-    return [*steps, _yield(by_default)]
+    return [*steps, *answer(by_default)]
+
+
+def _returned(value: ast.expr) -> list[ast.stmt]:
+    return [ast.Return(value=value)]
+
+
+def _yielded(value: ast.expr) -> list[ast.stmt]:
+    return [ast.Expr(value=ast.Yield(value=value)), ast.Continue()]
 
 
 # Pieces of syntax.
@@ -192,23 +224,8 @@ def _subscripts(path: Pointer, given: Given) -> ast.expr:
     return found
 
 
-def _function(name: str, parameter: str, body: list[ast.stmt]) -> ast.FunctionDef:
-    arguments = ast.arguments(
-        posonlyargs=[],
-        args=[ast.arg(arg=parameter)],
-        kwonlyargs=[],
-        kw_defaults=[],
-        defaults=[],
-    )
-    return ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[], type_params=[])
-
-
 def _call(function: ast.expr, argument: ast.expr) -> ast.expr:
     return ast.Call(func=function, args=[argument], keywords=[])
-
-
-def _yield(value: ast.expr) -> ast.stmt:
-    return ast.Expr(value=ast.Yield(value=value))
 
 
 def _load(name: str) -> ast.expr:

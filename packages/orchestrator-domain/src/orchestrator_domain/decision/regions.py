@@ -63,6 +63,7 @@ class Analysis:
     - `failing`: a context of each region where the decision is an error, and the rule that fails there.
     - `undecided`: rules that compare paths with one another.
     - `incomplete`: the budget cut the work; more overlaps, masked rules and regions may exist.
+    - `steps`: how much of the budget was used.
     - `regions_left_out`: there are more regions of the default or of errors than are listed.
     """
 
@@ -73,6 +74,7 @@ class Analysis:
     failing: tuple[RuleAt, ...] = ()
     undecided: tuple[Rule, ...] = ()
     incomplete: bool = False
+    steps: int = 0
     regions_left_out: bool = False
 
 
@@ -92,6 +94,7 @@ def analyse(definition: DecisionDefinition, *, steps_max: int = STEPS_MAX) -> An
         failing=tuple(look.failing),
         undecided=look.undecided,
         incomplete=incomplete,
+        steps=steps_max - max(look.budget.steps, 0),
         regions_left_out=look.regions_left_out,
     )
 

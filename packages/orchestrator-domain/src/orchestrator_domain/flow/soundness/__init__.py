@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from attrs import field, frozen
 
+from orchestrator_domain.decision.regions import STEPS_MAX
 from orchestrator_domain.exact_json.canonical import canonical_bytes
 from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.value import InexactJson, JsonValue, check_exact
@@ -42,12 +43,14 @@ __all__ = ["FlowSoundness", "pin_contracts"]
 class FlowSoundness:
     """Implement the FlowDefinitionValidator port.
 
-    `known_roles` None means that any role may be named.
+    `known_roles` None means that any role may be named. `analysis_steps_max` bounds the exact analysis of all decisions
+    together; what it cuts is said to be incomplete.
     """
 
     resolve_contract: ResolveContract
     known_roles: frozenset[Role] | None = None
     limits: FlowLimits = field(factory=FlowLimits)
+    analysis_steps_max: int = 2 * STEPS_MAX
 
     def validate(self, document: JsonValue) -> ValidationReport:
         """Return every finding at once; never raises for a bad document."""
@@ -77,7 +80,7 @@ class FlowSoundness:
         yield from self._judge_schemas(examined, contracts)
         yield from decision_findings(examined)
         yield from condition_findings(examined, self.limits)
-        yield from overlap_findings(examined)
+        yield from overlap_findings(examined, self.analysis_steps_max)
         yield from contract_findings(examined, contracts)
         yield from mapping_findings(examined, contracts)
         yield from update_findings(examined)

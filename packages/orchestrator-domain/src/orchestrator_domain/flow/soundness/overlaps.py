@@ -3,16 +3,20 @@
 from collections.abc import Iterator
 
 from orchestrator_domain.decision.definition import DecisionDefinition, Rule
-from orchestrator_domain.decision.regions import Analysis, Overlap, analyse
+from orchestrator_domain.decision.regions import STEPS_MAX, Analysis, Overlap, analyse
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.flow.findings import Finding, Severity
 from orchestrator_domain.flow.soundness.examined import Examined
 
 
-def overlap_findings(examined: Examined) -> Iterator[Finding]:
-    """Yield overlaps as errors, rules without effect as warnings, and all else that an author may not expect."""
+def overlap_findings(examined: Examined, steps_max: int) -> Iterator[Finding]:
+    """Yield overlaps as errors, rules without effect as warnings, and all else that an author may not expect.
+
+    All decisions together take `steps_max` steps of analysis, so that no flow can keep its validation busy.
+    """
     for decision in examined.flow.decisions:
-        analysis = analyse(decision)
+        analysis = analyse(decision, steps_max=min(steps_max, STEPS_MAX))
+        steps_max -= analysis.steps
         yield from (_overlap(examined, overlap) for overlap in analysis.overlaps)
         yield from _without_effect(examined, analysis)
         yield from _regions(examined, decision, analysis)
