@@ -4,4 +4,5 @@ pytest_plugins = [
     "tests.plugins.postgres_server",
     "tests.plugins.migrated_database",
     "tests.plugins.running_service",
+    "tests.plugins.simulation_seeds",
 ]

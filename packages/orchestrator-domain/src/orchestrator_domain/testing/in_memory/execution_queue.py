@@ -46,7 +46,7 @@ class InMemoryExecutionQueue(ExecutionQueue):
         return frozenset(row.execution.id for row in held)
 
     async def checkpoint(self, fence: Fence, writes: Sequence[CheckpointWrite]) -> None:
-        run = FencedRun(self._store.session(), fence)
+        run = self._fenced(fence)
         run.require_accepted()
         run.write(writes)
         run.commit()
@@ -60,7 +60,7 @@ class InMemoryExecutionQueue(ExecutionQueue):
         error_code: str,
         fact: AuditFact,
     ) -> None:
-        run = FencedRun(self._store.session(), fence)
+        run = self._fenced(fence)
         run.require_accepted()
         run.write(writes)
         run.wait_until(run.now + timedelta(seconds=delay_seconds), error_code=error_code)
@@ -70,7 +70,7 @@ class InMemoryExecutionQueue(ExecutionQueue):
     async def fail(
         self, fence: Fence, writes: Sequence[CheckpointWrite], *, error_code: str, fact: AuditFact
     ) -> None:
-        run = FencedRun(self._store.session(), fence)
+        run = self._fenced(fence)
         run.write(writes)
         run.end(ExecutionStatus.FAILED, error_code=error_code)
         run.move(run.request.released())
@@ -80,7 +80,7 @@ class InMemoryExecutionQueue(ExecutionQueue):
     async def require_reconciliation(
         self, fence: Fence, writes: Sequence[CheckpointWrite], *, error_code: str, fact: AuditFact
     ) -> None:
-        run = FencedRun(self._store.session(), fence)
+        run = self._fenced(fence)
         run.write(writes)
         run.end(ExecutionStatus.RECONCILIATION_REQUIRED, error_code=error_code)
         run.append(fact)
@@ -95,7 +95,7 @@ class InMemoryExecutionQueue(ExecutionQueue):
         succeeded: Sequence[Checkpoint],
         fact: AuditFact,
     ) -> None:
-        run = FencedRun(self._store.session(), fence)
+        run = self._fenced(fence)
         run.require_accepted()
         run.write(writes)
         run.require_succeeded(succeeded)
@@ -104,6 +104,10 @@ class InMemoryExecutionQueue(ExecutionQueue):
         run.link(completion.documents)
         run.append(fact)
         run.commit()
+
+    def _fenced(self, fence: Fence) -> FencedRun:
+        """Begin a write; the deliberately broken queues of a simulation begin it otherwise."""
+        return FencedRun(self._store.session(), fence)
 
 
 def _due(session: Session, now: datetime) -> list[ExecutionRow]:

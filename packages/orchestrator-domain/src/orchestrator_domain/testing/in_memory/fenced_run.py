@@ -27,7 +27,7 @@ class FencedRun:
         """Raise LeaseLost unless the fence holds."""
         self.now = session.clock.now()
         self._session = session
-        self._execution = _held_row(session, fence, self.now)
+        self._execution = self._held(fence)
         self._request = _request_row(session, self._execution)
         self._checkpoints = dict(session.checkpoints.get(fence.execution_id) or {})
 
@@ -97,6 +97,12 @@ class FencedRun:
         committed = self._session.commit()
         assert committed, "nothing else runs between the reads and the commit of one step"
 
+    def _held(self, fence: Fence) -> ExecutionRow:
+        row = self._session.executions.get(fence.execution_id)
+        if row is None or not row.held_under(fence, self.now):
+            raise LeaseLost("The lease of this execution is lost; nothing was written.")
+        return row
+
     def _replaced(self, stored: CheckpointRow | None, write: CheckpointWrite) -> CheckpointRow:
         began = None if stored is None else stored.checkpoint.started_at
         if began is None and write.after.attempts > 0:
@@ -106,13 +112,6 @@ class FencedRun:
             id=write.id if stored is None else stored.id,
             checkpoint=evolve(write.after, started_at=began, finished_at=finished_at),
         )
-
-
-def _held_row(session: Session, fence: Fence, now: datetime) -> ExecutionRow:
-    row = session.executions.get(fence.execution_id)
-    if row is None or not row.held_under(fence, now):
-        raise LeaseLost("The lease of this execution is lost; nothing was written.")
-    return row
 
 
 def _request_row(session: Session, execution: ExecutionRow) -> RequestRow:
