@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from tests.acceptance.crashes import LOOKUP, Evidence
 from tests.acceptance.flows import registering
 from tests.plugins.api_user import code_of
+from tests.plugins.execution_evidence import LOOKUP, Evidence
 from tests.plugins.process_room import StartedProcess
 from tests.plugins.running_service import RunningService
 from tests.plugins.scripted_providers import ScriptedProviders

@@ -4,8 +4,8 @@ import os
 import signal
 from collections.abc import Callable
 
-from tests.acceptance.crashes import LOOKUP, Evidence
 from tests.acceptance.flows import registering
+from tests.plugins.execution_evidence import LOOKUP, Evidence
 from tests.plugins.patience import wait_until
 from tests.plugins.process_room import StartedProcess
 from tests.plugins.running_service import RunningService

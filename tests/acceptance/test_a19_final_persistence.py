@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from tests.acceptance.crashes import LOOKUP, Evidence
 from tests.acceptance.flows import registering
+from tests.plugins.execution_evidence import LOOKUP, Evidence
 from tests.plugins.patience import wait_until
 from tests.plugins.running_service import RunningService
 from tests.plugins.scripted_providers import ScriptedProviders

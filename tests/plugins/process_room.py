@@ -33,6 +33,10 @@ class StartedProcess:
     def end(self) -> int:
         """Ask it to stop in order, and return how it ended."""
         self.child.ask_to_stop()
+        return self.ended()
+
+    def ended(self) -> int:
+        """Wait for its end, and return how it ended."""
         self.child.await_stop(Stopping(), seconds=END_SECONDS)
         code = self.child.exit_code
         assert code is not None, "it has ended"

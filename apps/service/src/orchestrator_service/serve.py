@@ -56,7 +56,9 @@ async def _serve(settings: Settings, variables: Mapping[str, str]) -> int:
         process = _Process(service=service, settings=settings)
         process.listen()
         _on_signals(process.end)
-        return await process.run()
+        code = await process.run()
+    _let_signals_pass()
+    return code
 
 
 class _Server(uvicorn.Server):
@@ -176,3 +178,11 @@ def _on_signals(end: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)
+
+
+def _let_signals_pass() -> None:
+    """Keep a signal that comes after the end from turning an end in order into a death by signal."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.remove_signal_handler(number)
+        signal.signal(number, signal.SIG_IGN)
