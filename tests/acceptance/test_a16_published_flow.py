@@ -17,6 +17,10 @@ EDITS = (
     "UPDATE orchestrator.flow_definition SET schema_version = 2 WHERE id = %s",
     "UPDATE orchestrator.flow_definition SET contracts = '[]' WHERE id = %s",
     "UPDATE orchestrator.flow_definition SET status = 'DRAFT' WHERE id = %s",
+    "UPDATE orchestrator.flow_definition SET published_at = clock_timestamp() WHERE id = %s",
+    "UPDATE orchestrator.flow_definition SET created_by = 'otra' WHERE id = %s",
+    "UPDATE orchestrator.flow_definition SET revision = 0 WHERE id = %s",
+    "UPDATE orchestrator.flow_definition SET status = 'RETIRED', contracts = '[]' WHERE id = %s",
     "DELETE FROM orchestrator.flow_definition WHERE id = %s",
 )
 
@@ -44,18 +48,30 @@ def test_a16_no_role_of_the_database_changes_what_was_published(
     assert exact(service.author.call("GET", f"/admin/flows/{flow_id}")) == before
 
 
+@pytest.mark.parametrize("tag", ["*", '"0"', '"1"'], ids=["any", "stale", "current"])
 def test_a16_the_api_neither_edits_publishes_again_nor_replaces_what_was_published(
-    service: RunningService, flow_id: str
+    service: RunningService, flow_id: str, tag: str
 ) -> None:
     place = f"/admin/flows/{flow_id}"
     before = exact(service.author.call("GET", place))
     changed = {**before["definition"], "title": "Otra"}
 
-    again = service.author.call("POST", f"{place}/publish", {})
-    edited = service.author.call("PUT", place, changed, headers={"If-Match": "*"})
+    again = service.author.call("POST", f"{place}/publish", {}, headers={"If-Match": tag})
+    edited = service.author.call("PUT", place, changed, headers={"If-Match": tag})
     replaced = service.author.call("POST", "/admin/flows", changed)
 
     assert code_of(again) == (409, "FLOW_NOT_DRAFT")
-    assert code_of(edited) in ((405, "METHOD_NOT_ALLOWED"), (409, "FLOW_NOT_DRAFT"))
+    assert code_of(edited) == (409, "FLOW_NOT_DRAFT")
     assert code_of(replaced) == (409, "DUPLICATE_FLOW_VERSION")
+    assert exact(service.author.call("GET", place)) == before
+
+
+def test_a16_a_retired_version_is_not_edited_either(service: RunningService) -> None:
+    place = f"/admin/flows/{service.publish({**credito(), 'flowKey': f'F-{uuid4().hex}'})}"
+    assert service.author.call("POST", f"{place}/retire").status_code == 200
+    before = exact(service.author.call("GET", place))
+
+    edited = service.author.call("PUT", place, before["definition"], headers={"If-Match": "*"})
+
+    assert code_of(edited) == (409, "FLOW_NOT_DRAFT")
     assert exact(service.author.call("GET", place)) == before

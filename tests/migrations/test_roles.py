@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import AsyncConnection
-from psycopg.errors import InsufficientPrivilege, RestrictViolation
+from psycopg.errors import FeatureNotSupported, InsufficientPrivilege, RestrictViolation
 from tests.migrations.rows import DRAFT_ID, insert, insert_all
 from tests.plugins.migrated_database import LOGINS, TestDatabase
 
@@ -100,6 +100,8 @@ def test_the_runtime_role_is_refused(runtime: psycopg.Connection[Any], statement
 
 
 SEALED = [
+    "id = gen_random_uuid()",
+    "created_at = clock_timestamp()",
     "definition = '{\"rate\": 1.0}'",
     "definition = '{}'",
     "flow_key = 'OTHER'",
@@ -121,9 +123,77 @@ def test_a_published_flow_is_immutable_even_to_its_owner(owner: psycopg.Connecti
             )
 
 
+SEALED_TO_THE_RUNTIME = [
+    "definition = '{\"rate\": 1.0}'",
+    "checksum = repeat('b', 64)",
+    "checksum = NULL",
+    "contracts = '[{}]'",
+    "published_at = clock_timestamp()",
+    "published_at = NULL",
+    "revision = revision + 1",
+    "definition = definition",
+]
+
+
+@pytest.mark.parametrize("change", SEALED_TO_THE_RUNTIME)
+@pytest.mark.parametrize("status", ["PUBLISHED", "RETIRED"])
+def test_the_columns_that_the_runtime_role_may_write_are_sealed_once_published(
+    runtime: psycopg.Connection[Any], change: str, status: str
+) -> None:
+    if status == "RETIRED":
+        runtime.execute("UPDATE orchestrator.flow_definition SET status = 'RETIRED' WHERE version = 1")
+    before = runtime.execute("SELECT * FROM orchestrator.flow_definition WHERE version = 1").fetchall()
+    with pytest.raises(RestrictViolation):
+        runtime.execute(f"UPDATE orchestrator.flow_definition SET {change} WHERE version = 1".encode())
+    after = runtime.execute("SELECT * FROM orchestrator.flow_definition WHERE version = 1").fetchall()
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        (
+            "INSERT INTO orchestrator.flow_definition"
+            " (id, flow_key, version, status, schema_version, definition, created_by)"
+            " SELECT gen_random_uuid(), flow_key, version, 'DRAFT', 1, '{}', 'editor'"
+            " FROM orchestrator.flow_definition WHERE version = 1"
+            " ON CONFLICT (flow_key, version) DO UPDATE SET definition = excluded.definition"
+        ),
+        (
+            "MERGE INTO orchestrator.flow_definition AS flow USING (SELECT 1 AS version) AS wanted"
+            " ON flow.version = wanted.version WHEN MATCHED THEN UPDATE SET definition = '{}'"
+        ),
+        (
+            "WITH changed AS (UPDATE orchestrator.flow_definition SET definition = '{}' WHERE version = 1"
+            " RETURNING 1) SELECT * FROM changed"
+        ),
+    ],
+    ids=["upsert", "merge", "with"],
+)
+def test_no_other_statement_gets_around_the_seal(runtime: psycopg.Connection[Any], statement: str) -> None:
+    with pytest.raises(RestrictViolation):
+        runtime.execute(statement.encode())
+
+
+@pytest.mark.parametrize("cascade", ["", " CASCADE"])
+def test_published_flows_are_not_emptied_even_by_their_owner(
+    owner: psycopg.Connection[Any], cascade: str
+) -> None:
+    # Without CASCADE the foreign keys come first, with it the guard has the only word.
+    with pytest.raises((RestrictViolation, FeatureNotSupported)):
+        owner.execute(f"TRUNCATE orchestrator.flow_definition{cascade}".encode())
+    assert owner.execute("SELECT count(*) FROM orchestrator.flow_definition").fetchone() == (2,)
+
+
 @pytest.mark.parametrize(
     ("version", "statuses"),
-    [(1, ["DRAFT"]), (1, ["PUBLISHED"]), (1, ["RETIRED", "PUBLISHED"]), (1, ["RETIRED", "RETIRED"])],
+    [
+        (1, ["DRAFT"]),
+        (1, ["PUBLISHED"]),
+        (1, ["RETIRED", "DRAFT"]),
+        (1, ["RETIRED", "PUBLISHED"]),
+        (1, ["RETIRED", "RETIRED"]),
+    ],
 )
 def test_a_published_flow_can_only_be_retired(
     runtime: psycopg.Connection[Any], version: int, statuses: list[str]
