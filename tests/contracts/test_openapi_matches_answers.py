@@ -82,6 +82,19 @@ async def test_every_operation_has_an_answer_that_keeps_the_contract(contract: C
     assert walked | RESERVED == {(operation.method, operation.path) for operation in contract.operations()}
 
 
+async def test_an_answer_without_news_keeps_the_contract(contract: Contract) -> None:
+    service = http_service()
+    await service.published_flow()
+    request = f"{API}/requests/{await service.created_request()}"
+    accepted = await service.call(
+        "POST", f"{request}/events", body={"event": "CHECK"}, headers={**KEY, **ANY}
+    )
+    for path in (request, accepted.headers["Location"]):
+        answer = await service.call("GET", path, headers={"If-None-Match": "*", "Prefer": "wait=0"})
+        assert answer.status_code == 304
+        assert contract.answer_faults(answer) == []
+
+
 async def test_a_reserved_operation_keeps_the_contract(contract: Contract) -> None:
     service = http_service()
     await service.published_flow()

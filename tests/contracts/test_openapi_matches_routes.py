@@ -92,7 +92,7 @@ def test_every_reference_leads_somewhere_and_every_component_is_used(contract: C
 def problem_examples(contract: Contract) -> Iterator[tuple[str, Any]]:
     for operation in contract.operations():
         for status, response in contract.responses(operation):
-            media = response["content"].get(PROBLEM_TYPE, {})
+            media = response.get("content", {}).get(PROBLEM_TYPE, {})
             for example in media.get("examples", {}).values():
                 yield status, contract.resolved(example)["value"]
 
@@ -103,7 +103,7 @@ def all_examples(contract: Contract) -> Iterator[tuple[str, Any, Any]]:
         if "requestBody" in operation.content:
             bodies.append(operation.content["requestBody"])
         for body in bodies:
-            for media in body["content"].values():
+            for media in body.get("content", {}).values():
                 for name, example in media.get("examples", {}).items():
                     place = f"{operation.content['operationId']} {name}"
                     yield place, media["schema"], contract.resolved(example)["value"]

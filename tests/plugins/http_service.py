@@ -20,6 +20,7 @@ from orchestrator_domain.identifiers import CorrelationId
 from orchestrator_domain.ports.integration_catalogue import IntegrationCatalogue
 from orchestrator_domain.simulation.no_op import with_no_op
 from orchestrator_domain.testing.examples import flow_document, lookup_contract
+from orchestrator_domain.testing.in_memory.change_marks import InMemoryChangeMarks
 from orchestrator_domain.testing.in_memory.store import InMemoryStore
 from orchestrator_domain.testing.in_memory.unit_of_work import InMemoryUnitOfWork
 from orchestrator_domain.testing.in_memory.wakeup import InMemoryWakeup
@@ -37,6 +38,7 @@ from orchestrator_domain.usecases.read_request import ReadRequest
 from orchestrator_domain.usecases.simulate_flow import SimulateFlow
 from orchestrator_http.app import build_app
 from orchestrator_http.authentication import Authentication
+from orchestrator_http.change_poll import ChangePoll
 from orchestrator_http.cursors import Cursors
 from orchestrator_http.problem_boundary import Answered
 from orchestrator_http.services import HttpServices, HttpSettings
@@ -157,6 +159,7 @@ def http_service(settings: HttpSettings | None = None, **replaced: Any) -> HttpS
         ),
         "identifiers": identifiers,
         "readiness": remembered.readiness,
+        "change_poll": ChangePoll(marks=InMemoryChangeMarks(store), interval_seconds=0.0),
         "cursors": Cursors(secrets=("a secret of thirty-two characters",)),
         "on_unexpected": remembered.on_unexpected,
         "on_answered": remembered.answered.append,

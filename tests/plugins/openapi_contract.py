@@ -79,6 +79,9 @@ class Contract:
                 yield f"{name} is not described"
 
     def _body_faults(self, response: Mapping[str, Any], answer: httpx2.Response) -> Iterator[str]:
+        if "content" not in response:
+            yield from ["a body is not described"] if answer.content else []
+            return
         media = response["content"].get(answer.headers["content-type"])
         if media is None:
             yield f"{answer.headers['content-type']} is not described"

@@ -15,6 +15,7 @@ from orchestrator_domain.testing.sequential_identifiers import SequentialIdentif
 from orchestrator_postgres.engine import ConnectionSettings, PostgresEngine, StoreConnection, connect
 from orchestrator_postgres.execution_queue import PostgresExecutionQueue
 from orchestrator_postgres.history import read_history
+from orchestrator_postgres.change_marks import PostgresChangeMarks
 from orchestrator_postgres.published_flows import PostgresPublishedFlows
 from orchestrator_postgres.row_mapping import Row, checkpoint_of
 from orchestrator_postgres.unit_of_work import PostgresUnitOfWork
@@ -56,6 +57,9 @@ class PostgresHarness(StoreHarness):
 
     def published_flows(self) -> PostgresPublishedFlows:
         return PostgresPublishedFlows(self.engine)
+
+    def change_marks(self) -> PostgresChangeMarks:
+        return PostgresChangeMarks(self.engine)
 
     async def expire_lease(self, execution_id: ExecutionId) -> None:
         await self._change(

@@ -1,5 +1,6 @@
 """The suites of the ports, on PostgreSQL."""
 
+from orchestrator_domain.testing.contracts.change_marks_contract import ChangeMarksContract
 from orchestrator_domain.testing.contracts.execution_queue_contract import ExecutionQueueContract
 from orchestrator_domain.testing.contracts.flow_store_contract import FlowStoreContract
 from orchestrator_domain.testing.contracts.history_contract import HistoryContract
@@ -23,6 +24,10 @@ class TestPostgresRequestTypeStore(RequestTypeStoreContract):
 
 
 class TestPostgresRequestStore(RequestStoreContract):
+    pass
+
+
+class TestPostgresChangeMarks(ChangeMarksContract):
     pass
 
 

@@ -60,3 +60,12 @@ class HeaderLines:
         if not _PRINTABLE.fullmatch(values[0]):
             raise refusal(f"{spelling} holds characters outside printable ASCII.")
         return values[0].decode("ascii").strip(" \t")
+
+    def all(self, spelling: str) -> list[str]:
+        """Return the values of a header that may have several lines, those of printable ASCII only."""
+        name = spelling.lower().encode("ascii")
+        return [
+            value.decode("ascii")
+            for sent, value in self.lines
+            if sent == name and _PRINTABLE.fullmatch(value)
+        ]

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from attrs import frozen
+
 from orchestrator_domain.errors import PreconditionRequired
 from orchestrator_domain.identifiers import IdempotencyKey, Revision
 from orchestrator_domain.request.acceptance import AnyRevision, Precondition, RevisionIn
@@ -14,7 +16,7 @@ from orchestrator_http.refusals import IdempotencyKeyRequired, InvalidHeader
 _ENTITY_TAG: Final = re.compile(r'(?P<weak>W/)?"(?P<opaque>[!#-~]*)"')
 _KEY: Final = re.compile(r"[!-~]{1,200}")
 _QUOTED_KEY: Final = re.compile(r'"((?:[!#-\[\]-~]|\\["\\])+)"')
-_HINT: Final = 'write each tag between double quotes, as in If-Match: "7".'
+_HINT: Final = 'write each tag between double quotes, as in {header}: "7".'
 
 
 def entity_tag(revision: Revision) -> str:
@@ -43,6 +45,27 @@ def optional_precondition(headers: HeaderLines) -> Precondition | None:
     if value == "*":
         return AnyRevision()
     return RevisionIn(tags=tuple(_strong_tags("If-Match", value)))
+
+
+@frozen(kw_only=True)
+class NoneMatch:
+    """What If-None-Match names; `tags` None is `*`. Comparison is weak (RFC 9110, section 13.1.2)."""
+
+    tags: frozenset[str] | None
+
+    def holds(self, tag: str) -> bool:
+        """Say whether a present representation with this ETag is one that the reader has."""
+        return self.tags is None or tag.strip('"') in self.tags
+
+
+def optional_none_match(headers: HeaderLines) -> NoneMatch | None:
+    """Return what If-None-Match names, or None without it; raise InvalidHeader if it isn't well formed."""
+    value = headers.one("If-None-Match")
+    if value is None:
+        return None
+    if value == "*":
+        return NoneMatch(tags=None)
+    return NoneMatch(tags=frozenset(opaque for _, opaque in _tags("If-None-Match", value)))
 
 
 def required_type_precondition(headers: HeaderLines) -> TypePrecondition:
@@ -86,7 +109,11 @@ def _unquoted(value: str) -> str | None:
 
 
 def _strong_tags(header: str, value: str) -> Iterator[str]:
-    """Yield the strong tags of a list; empty elements are allowed and ignored (RFC 9110, section 5.6.1.2)."""
+    return (opaque for is_weak, opaque in _tags(header, value) if not is_weak)
+
+
+def _tags(header: str, value: str) -> Iterator[tuple[bool, str]]:
+    """Yield the tags of a list, each with whether it is weak; empty elements are allowed and ignored (RFC 9110, section 5.6.1.2)."""
     found, position = False, 0
     while position < len(value):
         if value[position] in " \t,":
@@ -94,12 +121,13 @@ def _strong_tags(header: str, value: str) -> Iterator[str]:
             continue
         tag = _ENTITY_TAG.match(value, position)
         if tag is None or not _ends_element(value, tag.end()):
-            raise InvalidHeader(f"{header} is neither * nor a list of entity tags: {_HINT}")
+            raise InvalidHeader(
+                f"{header} is neither * nor a list of entity tags: {_HINT.format(header=header)}"
+            )
         found, position = True, tag.end()
-        if tag["weak"] is None:
-            yield tag["opaque"]
+        yield tag["weak"] is not None, tag["opaque"]
     if not found:
-        raise InvalidHeader(f"{header} is empty: {_HINT}")
+        raise InvalidHeader(f"{header} is empty: {_HINT.format(header=header)}")
 
 
 def _ends_element(value: str, position: int) -> bool:

@@ -9,6 +9,8 @@ from orchestrator_domain.usecases.create_request import CreateRequest
 from orchestrator_domain.usecases.read_request import ReadRequest
 from orchestrator_http.addresses import request_address
 from orchestrator_http.call import Call
+from orchestrator_http.change_poll import WatchedRequest
+from orchestrator_http.conditional_read import ConditionalReads, Representation
 from orchestrator_http.payloads import json_response, members, object_of, text_of
 from orchestrator_http.preconditions import entity_tag, required_idempotency_key
 from orchestrator_http.views import request_summary, request_view
@@ -20,6 +22,7 @@ class RequestHandlers:
 
     create_request: CreateRequest
     read_request: ReadRequest
+    conditional_reads: ConditionalReads
 
     async def create(self, call: Call) -> Response:
         """Create a request: 201 with its place and ETag; a repeat says so and shows the request as it is now."""
@@ -35,14 +38,14 @@ class RequestHandlers:
 
     async def show(self, call: Call) -> Response:
         """Show a request with what its reader may see of its data."""
-        shown = await self.read_request.request(RequestId(call.path_uuid("requestId")), call.actor)
-        headers = {
-            "ETag": entity_tag(shown.request.revision),
-            "Vary": "Authorization",
-            "Cache-Control": "private, no-cache",
-        }
-        body = request_view(shown.request, data=shown.data, active=shown.active_execution)
-        return json_response(body, headers=headers)
+        request_id = RequestId(call.path_uuid("requestId"))
+
+        async def look() -> Representation:
+            shown = await self.read_request.request(request_id, call.actor)
+            body = request_view(shown.request, data=shown.data, active=shown.active_execution)
+            return Representation(body=body, tag=entity_tag(shown.request.revision))
+
+        return await self.conditional_reads.answer(call, WatchedRequest(request_id), look)
 
 
 async def _command(call: Call) -> CreateRequestCommand:

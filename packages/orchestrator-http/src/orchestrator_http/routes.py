@@ -7,6 +7,7 @@ from starlette.responses import Response
 from orchestrator_http.addresses import BASE_PATH
 from orchestrator_http.available_events import AvailableEventHandlers
 from orchestrator_http.call import Call
+from orchestrator_http.conditional_read import ConditionalReads
 from orchestrator_http.events import EventHandlers
 from orchestrator_http.executions import ExecutionHandlers
 from orchestrator_http.flows import FlowHandlers
@@ -39,9 +40,12 @@ def _health_routes(services: HttpServices) -> tuple[RouteEntry, ...]:
 
 
 def _request_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry, ...]:
-    requests = RequestHandlers(create_request=services.create_request, read_request=services.read_request)
+    reads = ConditionalReads(poll=services.change_poll)
+    requests = RequestHandlers(
+        create_request=services.create_request, read_request=services.read_request, conditional_reads=reads
+    )
     events = EventHandlers(accept_event=services.accept_event)
-    executions = ExecutionHandlers(read_request=services.read_request)
+    executions = ExecutionHandlers(read_request=services.read_request, conditional_reads=reads)
     resolutions = ResolutionHandlers(read_request=services.read_request)
     available = AvailableEventHandlers(list_available_events=services.list_available_events)
     history = HistoryHandlers(read_history=services.read_history, cursors=services.cursors)

@@ -11,6 +11,7 @@ from orchestrator_domain.usecases.list_available_events import ListAvailableEven
 from orchestrator_domain.usecases.read_history import ReadHistory
 from orchestrator_domain.usecases.read_request import ReadRequest
 from orchestrator_domain.usecases.simulate_flow import SimulateFlow
+from orchestrator_http.change_poll import ChangePoll
 from orchestrator_http.cursors import Cursors
 from orchestrator_http.health import ReadinessProbe
 from orchestrator_http.problem_boundary import OnAnswered, OnUnexpected
@@ -33,6 +34,7 @@ class HttpServices:
     identifiers: Identifiers
     readiness: ReadinessProbe
     cursors: Cursors
+    change_poll: ChangePoll
     on_unexpected: OnUnexpected
     on_answered: OnAnswered = lambda _answered: None
 

@@ -10,6 +10,7 @@ pytest.register_assert_rewrite(
     *(
         f"{__name__}.{suite}"
         for suite in (
+            "change_marks_contract",
             "claiming_contract",
             "completing_contract",
             "execution_queue_contract",

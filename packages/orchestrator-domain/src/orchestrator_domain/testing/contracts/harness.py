@@ -7,6 +7,7 @@ from orchestrator_domain.audit import AuditEntry
 from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.completion import DocumentLink
 from orchestrator_domain.identifiers import ExecutionId, RequestId
+from orchestrator_domain.ports.change_marks import ChangeMarks
 from orchestrator_domain.ports.execution_queue import ExecutionQueue
 from orchestrator_domain.ports.flow_store import AdminFact
 from orchestrator_domain.ports.published_flows import PublishedFlows
@@ -26,6 +27,8 @@ class StoreHarness(Protocol):
     def queue(self) -> ExecutionQueue: ...
 
     def published_flows(self) -> PublishedFlows: ...
+
+    def change_marks(self) -> ChangeMarks: ...
 
     async def expire_lease(self, execution_id: ExecutionId) -> None:
         """Let the lease of a claimed execution have run out a second ago; owner and token stay."""

@@ -11,6 +11,7 @@ from orchestrator_domain.execution.completion import DocumentLink
 from orchestrator_domain.identifiers import ExecutionId, RequestId, Revision
 from orchestrator_domain.ports.flow_store import AdminFact
 from orchestrator_domain.testing.contracts.harness import StoreHarness, WakeupHarness
+from orchestrator_domain.testing.in_memory.change_marks import InMemoryChangeMarks
 from orchestrator_domain.testing.in_memory.execution_queue import InMemoryExecutionQueue
 from orchestrator_domain.testing.in_memory.history import history
 from orchestrator_domain.testing.in_memory.published_flows import InMemoryPublishedFlows
@@ -38,6 +39,9 @@ class InMemoryHarness(StoreHarness):
 
     def published_flows(self) -> InMemoryPublishedFlows:
         return InMemoryPublishedFlows(self.store)
+
+    def change_marks(self) -> InMemoryChangeMarks:
+        return InMemoryChangeMarks(self.store)
 
     async def expire_lease(self, execution_id: ExecutionId) -> None:
         row = self._row(execution_id)
