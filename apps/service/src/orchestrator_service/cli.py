@@ -6,12 +6,13 @@ import sys
 from collections.abc import Sequence
 
 from orchestrator_domain.errors import OrchestratorError
+from orchestrator_service.authoring.arguments import add_author_commands
 
 _UNUSABLE = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return 0, 1 if it failed, or 2 if it couldn't begin (settings, usage)."""
+    """Run one command; return 0, 1 if it failed or found something, or 2 if it couldn't begin (settings, usage)."""
     chosen = _parser().parse_args(arguments)
     try:
         return _run(chosen)
@@ -28,6 +29,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("serve", help="serve the API, run the worker, or both, as the settings say")
     commands.add_parser("migrate", help="bring the database schema to this release's revision")
+    add_author_commands(commands)
     return parser
 
 
@@ -37,6 +39,10 @@ def _run(chosen: argparse.Namespace) -> int:
             from orchestrator_service.serve import serve  # noqa: PLC0415 -- see above
 
             return serve(os.environ)
+        case "flow" | "catalogue":
+            from orchestrator_service.flow_commands import run_author_command  # noqa: PLC0415 -- see above
+
+            return run_author_command(chosen)
         case _:
             from orchestrator_service.migrate import migrate_database  # noqa: PLC0415 -- see above
 

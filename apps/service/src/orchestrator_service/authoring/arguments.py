@@ -1,0 +1,94 @@
+"""How the commands for authors are called. Imports nothing of the project, so that `--help` stays quick."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_author_commands(commands: Any) -> None:
+    """Add `flow …` and `catalogue …` to the subcommands of a parser."""
+    flow = commands.add_parser("flow", help="check, draw, compare and try flow definitions in files")
+    actions = flow.add_subparsers(dest="action", required=True, metavar="ACTION")
+    _validate(actions)
+    _diagram(actions)
+    _diff(actions)
+    _cases(actions)
+    _explain(actions)
+    catalogue = commands.add_parser("catalogue", help="check an integration catalogue in a file")
+    _check(catalogue.add_subparsers(dest="action", required=True, metavar="ACTION"))
+
+
+def _validate(actions: Any) -> None:
+    validate = actions.add_parser(
+        "validate", help="tell every finding with its place; exit 1 on errors, 2 on a file that can't be read"
+    )
+    validate.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    validate.add_argument(
+        "--catalogue", type=Path, metavar="FILE", help="check the actions against this catalogue"
+    )
+    validate.add_argument("--roles", type=_words, metavar="R,…", help="the business roles that exist")
+    _format(validate, "text", "json", "github")
+
+
+def _diagram(actions: Any) -> None:
+    diagram = actions.add_parser("diagram", help="draw states, events, decisions and outcomes")
+    diagram.add_argument("file", type=Path, metavar="FILE")
+    _format(diagram, "mermaid", "dot", "svg")
+
+
+def _diff(actions: Any) -> None:
+    diff = actions.add_parser("diff", help="tell what a version changes, with examples; exit 1 if anything")
+    diff.add_argument("old", type=Path, metavar="OLD")
+    diff.add_argument("new", type=Path, metavar="NEW")
+    _format(diff, "text", "json")
+
+
+def _cases(actions: Any) -> None:
+    cases = actions.add_parser(
+        "cases", help="write cases at the bounds of the decisions, or run such cases; exit 1 if one fails"
+    )
+    cases.add_argument("file", type=Path, metavar="FILE")
+    cases.add_argument(
+        "--run", type=Path, metavar="CASES", help="run the cases of this file against the flow"
+    )
+    _format(cases, "json", "text")
+
+
+def _explain(actions: Any) -> None:
+    explain = actions.add_parser(
+        "explain", help="tell whether an event would be accepted, what decides, and why"
+    )
+    explain.add_argument("file", type=Path, metavar="FILE")
+    explain.add_argument(
+        "--request", type=Path, required=True, metavar="FILE", help="JSON with 'state' and 'data'"
+    )
+    explain.add_argument(
+        "--event",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="JSON with 'event', 'data' and perhaps 'actor'",
+    )
+    explain.add_argument(
+        "--results", type=Path, metavar="FILE", help="JSON with a result for each result key"
+    )
+    _format(explain, "text", "json")
+
+
+def _check(actions: Any) -> None:
+    check = actions.add_parser(
+        "check", help="tell every fault of a catalogue; exit 1 on faults, 2 if unreadable"
+    )
+    check.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    check.add_argument(
+        "--deployed", action="store_true", help="look up the variables and files that it refers to as well"
+    )
+    _format(check, "text", "json", "github")
+
+
+def _format(parser: argparse.ArgumentParser, *formats: str) -> None:
+    parser.add_argument("--format", choices=formats, default=formats[0], help=f"{formats[0]} unless given")
+
+
+def _words(written: str) -> tuple[str, ...]:
+    return tuple(word for word in written.replace(",", " ").split() if word)
