@@ -7,6 +7,7 @@ literals treat them alike.
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from decimal import Decimal, localcontext
+from functools import cached_property
 from math import ceil, floor
 from typing import Final
 
@@ -39,13 +40,12 @@ class Cells:
     representatives: tuple[JsonValue | Absent, ...]
     numbers: tuple[Number, ...]
     strings: tuple[str, ...]
-    every: int = field(init=False)  # but those that no value lies in
     absent: int = field(init=False)
     container: int = field(init=False)
 
-    @every.default
-    def _every(self) -> int:
-        # At the edge of what numbers may be, no number lies beyond a bound, or between two.
+    @cached_property
+    def every(self) -> int:
+        """Return all cells but those that no value lies in: at the edge of what numbers may be there are such."""
         possible = (each is ABSENT or is_exact(each) for each in self.representatives)
         return sum(1 << number for number, is_possible in enumerate(possible) if is_possible)
 

@@ -23,7 +23,18 @@ class Coverage:
     boxes: Sequence[Box]
     every_cell: Sequence[int]
     budget: Budget
+    _alike: Sequence[dict[int, int]] = field(init=False)
     _touching: dict[tuple[int, int], int] = field(factory=dict, init=False)
+
+    @_alike.default
+    def _boxes_by_their_cells(self) -> Sequence[dict[int, int]]:
+        """Return, for each path, the sets of boxes that have the same cells there."""
+        alike: list[dict[int, int]] = [{} for _ in self.every_cell]
+        for number, box in enumerate(self.boxes):
+            for path, sets in enumerate(alike):
+                cells = box.get(path, self.every_cell[path])
+                sets[cells] = sets.get(cells, 0) | 1 << number
+        return alike
 
     def meeting(self, box: Box, among: int) -> int:
         """Return those of the set that share a context with the box."""
@@ -58,8 +69,12 @@ class Coverage:
     def _touched(self, path: int, cells: int) -> int:
         known = self._touching.get((path, cells))
         if known is None:
-            self.budget.spend(len(self.boxes) // _BOXES_IN_A_STEP + 1)
-            known = sum(1 << number for number, box in enumerate(self.boxes) if box.get(path, cells) & cells)
+            sets = self._alike[path]
+            self.budget.spend(len(sets) // _BOXES_IN_A_STEP + 1)
+            known = 0
+            for their_cells, boxes in sets.items():
+                if their_cells & cells:
+                    known |= boxes
             self._touching[path, cells] = known
         return known
 

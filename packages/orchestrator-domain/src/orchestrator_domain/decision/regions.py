@@ -158,6 +158,8 @@ class _Look:
         for number, rule in enumerate(regions.rules):
             if self.definition.hit_policy is HitPolicy.FIRST and self._follows_an_undecided(rule):
                 return
+            if self.regions_left_out and len(self.failing) == REGIONS_MAX:
+                return
             self._keep(
                 regions.failing(number),
                 _is_failure,

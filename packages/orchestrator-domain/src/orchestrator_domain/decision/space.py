@@ -26,6 +26,7 @@ from orchestrator_domain.decision.condition import (
     LiteralOperand,
     Membership,
     Negation,
+    Operand,
     PathOperand,
 )
 from orchestrator_domain.decision.definition import DecisionDefinition
@@ -43,6 +44,7 @@ class Space:
     pointers: tuple[Pointer, ...]
     cells: tuple[Cells, ...]
     numbers: Mapping[Pointer, int] = field(init=False)
+    _known: dict[tuple[object, ...], Answers] = field(factory=dict, init=False)
 
     @numbers.default
     def _numbered(self) -> Mapping[Pointer, int]:
@@ -86,15 +88,40 @@ class Space:
         paths = compared(leaf)
         if not paths:
             return _everywhere(evaluate_condition(compile_condition(leaf), {}))
-        (pointer, literals), number = paths[0], self.numbers[paths[0][0]]
+        key = _question(leaf)
+        if key not in self._known:
+            budget.spend(len(paths[0][1]) + 1)
+            self._known[key] = self._asked(leaf, *paths[0])
+        return self._known[key]
+
+    def _asked(self, leaf: Leaf, pointer: Pointer, literals: list[JsonValue]) -> Answers:
+        number = self.numbers[pointer]
         cells, own = self.cells[number], cells_between(literals)
-        budget.spend(len(own.representatives))
         true, false = _answered(leaf, pointer, zip(own.representatives, cells.within(own), strict=True))
         return Answers(
             true=_one_path(number, true),
             false=_one_path(number, false),
             error=_one_path(number, cells.every & ~true & ~false),
         )
+
+
+def _question(leaf: Leaf) -> tuple[object, ...]:
+    """Return a key that leaves share only if they ask the same."""
+    match leaf:
+        case Existence(pointer=pointer):
+            return (pointer.tokens,)
+        case Membership(left=left, right=right):
+            return ("IN", _asked_of(left), _asked_of(right))
+        case Comparison(operator=operator, left=left, right=right):
+            return (operator, _asked_of(left), _asked_of(right))
+
+
+def _asked_of(operand: Operand) -> object:
+    if isinstance(operand, PathOperand):
+        return operand.pointer.tokens
+    # `1` and `true` are equal in Python; lists have no hash.
+    value = operand.value
+    return type(value), repr(value) if isinstance(value, list | dict) else value
 
 
 def _answered(

@@ -1,8 +1,8 @@
 """Paths that conditions, inputs and updates read: allowed at their place, and able to find something."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 
-from attrs import frozen
+from attrs import field, frozen
 
 from orchestrator_domain.decision.condition import (
     Comparison,
@@ -12,6 +12,7 @@ from orchestrator_domain.decision.condition import (
     Operand,
     PathOperand,
 )
+from orchestrator_domain.decision.definition import DecisionDefinition
 from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.value import JsonValue
 from orchestrator_domain.flow.contract import ActionContract
@@ -30,7 +31,7 @@ class _Sight:
 
     transition: Transition
     event_schema: JsonValue
-    results: Mapping[str, JsonValue]
+    results: dict[str, JsonValue] = field(factory=dict)
 
 
 @frozen(kw_only=True)
@@ -42,30 +43,35 @@ class _ReadPath:
 
 def mapping_findings(examined: Examined, contracts: Resolved) -> Iterator[Finding]:
     """Yield paths that lead where nothing may be read, and paths that can find nothing."""
+    shared = {decision.id: _reads_of_rules(examined, decision) for decision in examined.flow.decisions}
     for transition in examined.flow.transitions:
         event = examined.flow.event(transition.event)
         schema = True if event is None else event.input_schema
-        yield from _transition(examined, transition, schema, contracts)
+        decision = examined.decision_of(transition)
+        reads = () if decision is None else shared[decision.id]
+        yield from _transition(examined, _Sight(transition=transition, event_schema=schema), reads, contracts)
     yield from _data_paths(examined)
 
 
+def _reads_of_rules(examined: Examined, decision: DecisionDefinition) -> Sequence[_ReadPath]:
+    """Return what the rules read; each user of the decision is judged by it."""
+    return [read for rule in decision.rules for read in _reads(examined, rule.when)]
+
+
 def _transition(
-    examined: Examined, transition: Transition, event_schema: JsonValue, contracts: Resolved
+    examined: Examined, sight: _Sight, reads_of_rules: Sequence[_ReadPath], contracts: Resolved
 ) -> Iterator[Finding]:
-    results: dict[str, JsonValue] = {}
-    sight = _Sight(transition=transition, event_schema=event_schema, results=results)
+    transition = sight.transition
     if transition.guard is not None:
-        yield from _condition(examined, transition.guard, sight)
+        yield from _found_by(examined, _reads(examined, transition.guard), sight)
     for action in transition.actions:
         for operand in action.inputs.values():
-            yield from _operand(examined, operand, sight)
+            yield from _found_by(examined, _reads_of_operand(examined, operand), sight)
         if action.result_key is not None:
-            results[action.result_key] = _output_schema(action, contracts)
-    decision = examined.decision_of(transition)
-    for rule in decision.rules if decision is not None else ():
-        yield from _condition(examined, rule.when, sight)
+            sight.results[action.result_key] = _output_schema(action, contracts)
+    yield from _found_by(examined, reads_of_rules, sight)
     for update in transition.updates:
-        yield from _operand(examined, update.value, sight)
+        yield from _found_by(examined, _reads_of_operand(examined, update.value), sight)
 
 
 def _output_schema(action: ActionDefinition, contracts: Resolved) -> JsonValue:
@@ -73,24 +79,34 @@ def _output_schema(action: ActionDefinition, contracts: Resolved) -> JsonValue:
     return contract.output_schema if isinstance(contract, ActionContract) else True
 
 
-def _condition(examined: Examined, condition: Condition, sight: _Sight) -> Iterator[Finding]:
+def _reads(examined: Examined, condition: Condition) -> Iterator[_ReadPath]:
     for node, _ in nodes(condition):
         match node:
             case Comparison(left=left, right=right) | Membership(left=left, right=right):
-                yield from _operand(examined, left, sight)
-                yield from _operand(examined, right, sight)
+                yield from _reads_of_operand(examined, left)
+                yield from _reads_of_operand(examined, right)
             case Existence(pointer=pointer):
                 place = examined.place_of(node).child("arg").child("path")
-                read = _ReadPath(pointer=pointer, place=place, asks_existence=True)
-                yield from _read(examined, read, sight)
+                yield _ReadPath(pointer=pointer, place=place, asks_existence=True)
             case _:
                 pass
 
 
-def _operand(examined: Examined, operand: Operand, sight: _Sight) -> Iterator[Finding]:
+def _reads_of_operand(examined: Examined, operand: Operand) -> Iterator[_ReadPath]:
     if isinstance(operand, PathOperand):
         place = examined.place_of(operand).child("path")
-        yield from _read(examined, _ReadPath(pointer=operand.pointer, place=place), sight)
+        yield _ReadPath(pointer=operand.pointer, place=place)
+
+
+def _found_by(examined: Examined, reads: Iterable[_ReadPath], sight: _Sight) -> Iterator[Finding]:
+    possible: set[tuple[str, ...]] = set()
+    for read in reads:
+        if read.pointer.tokens in possible:
+            continue
+        findings = list(_read(examined, read, sight))
+        if not findings:
+            possible.add(read.pointer.tokens)
+        yield from findings
 
 
 def _read(examined: Examined, read: _ReadPath, sight: _Sight) -> Iterator[Finding]:
