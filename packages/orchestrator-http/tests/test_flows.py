@@ -272,6 +272,40 @@ async def test_a_switch_needs_a_precondition_a_type_and_a_boolean(service: HttpS
         assert problem_of(await switch(service, to=value), 400)["pointer"] == "/enabled"
 
 
+async def test_every_act_is_recorded_under_the_correlation_id_of_its_call(service: HttpService) -> None:
+    traced = {"X-Correlation-Id": "trace-7", "If-Match": "*"}
+
+    async def act(method: str, path: str, body: JsonValue | bytes = b"") -> httpx2.Response:
+        answer = await service.call(method, path, actor=AUTHOR, body=body, headers=traced)
+        assert answer.is_success, answer.text
+        return answer
+
+    flow = f"{FLOWS}/{text_member(await act('POST', FLOWS, flow_document()), 'flowId')}"
+    await act("PUT", flow, TITLED)
+    await act("POST", f"{flow}/publish")
+    first = {"X-Correlation-Id": "trace-7", "If-None-Match": "*"}
+    activation = await service.call(
+        "PUT",
+        f"{TYPE}/active-flow",
+        actor=AUTHOR,
+        body={"flowId": flow.rpartition("/")[2]},
+        headers=first,
+    )
+    assert activation.status_code == 200
+    await act("PUT", f"{TYPE}/enabled", {"enabled": False})
+    await act("POST", f"{flow}/retire")
+    facts = list(service.store.admin_facts.rows.values())
+    assert [fact.action for fact in facts] == [
+        "FLOW_CREATED",
+        "FLOW_EDITED",
+        "FLOW_PUBLISHED",
+        "FLOW_ACTIVATED",
+        "TYPE_DISABLED",
+        "FLOW_RETIRED",
+    ]
+    assert {(fact.correlation_id, fact.actor) for fact in facts} == {("trace-7", "author-1")}
+
+
 async def pages(service: HttpService, path: str) -> list[list[JsonObject]]:
     """Follow the cursors of a list to its end."""
     found: list[list[JsonObject]] = []

@@ -18,7 +18,7 @@ from orchestrator_domain.testing.sequential_identifiers import SequentialIdentif
 
 AWKWARD: list[JsonValue] = [
     Decimal("1.10"),
-    Decimal("0.1000000000000000055511151231257827021181583404541015625"[:40]),
+    Decimal("0.10000000000000000555111512312578270211"),
     2**53 + 1,
     2**64 + 1,
     Decimal("1e-30"),
@@ -29,30 +29,26 @@ AWKWARD: list[JsonValue] = [
 ]
 
 
-def awkward_document(version: int = 1) -> JsonObject:
+def awkward_document() -> JsonObject:
     """Return a publishable definition whose decision compares with numbers that doubles can't hold."""
-    document = flow_document(version=version)
+    document = flow_document()
     (decision,) = cast("list[JsonObject]", document["decisions"])
-    shelf: JsonObject = {"path": "/results/lookup/found"}
-    rules: list[JsonValue] = [
-        {
-            "id": f"rule-{number}",
-            "when": {
-                "op": "AND",
-                "args": [
-                    {"op": "EQ", "left": shelf, "right": {"literal": False}},
-                    {"op": "IN", "left": {"literal": number}, "right": {"literal": AWKWARD}},
-                ],
-            },
-            "output": "MISSING",
-        }
-        for number in range(1)
-    ]
-    first = cast("list[JsonValue]", decision["rules"])
+    missing: JsonObject = {
+        "op": "EQ",
+        "left": {"path": "/results/lookup/found"},
+        "right": {"literal": False},
+    }
+    listed: JsonObject = {"op": "IN", "left": {"literal": 0}, "right": {"literal": AWKWARD}}
+    rule: JsonObject = {
+        "id": "awkward",
+        "when": {"op": "AND", "args": [missing, listed]},
+        "output": "MISSING",
+    }
+    rules = [*cast("list[JsonValue]", decision["rules"]), rule]
     return {
         **document,
         "description": 'ñandú \U0001f600 \\ "',
-        "decisions": [{**decision, "rules": [*first, *rules]}],
+        "decisions": [{**decision, "rules": rules}],
     }
 
 
