@@ -8,7 +8,7 @@ COVERAGE = --cov --cov-report=term:skip-covered
 
 export PYTHON
 
-.PHONY: help demo up test test-all acceptance simulate check format bench lock clean FORCE
+.PHONY: help demo up test test-all acceptance simulate check format bench publish lock clean FORCE
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -43,6 +43,9 @@ format: $(INSTALLED) ## Rewrite the sources in the project's format
 
 bench: $(INSTALLED) ## Measure against targets and peers; ONLY=name runs one figure
 	$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY))
+
+publish: $(INSTALLED) ## Copy the contract and the problem catalogue into the package that serves them
+	$(BIN)/python tools/publish_documents.py
 
 lock: ## Remake the pinned requirements; ARGS=--upgrade takes newer versions
 	tools/lock.sh $(ARGS)

@@ -24,7 +24,7 @@ def contract() -> Contract:
 
 
 def routes() -> tuple[RouteEntry, ...]:
-    settings = HttpSettings(request_api_enabled=True, flow_admin_enabled=True)
+    settings = HttpSettings(request_api_enabled=True, flow_admin_enabled=True, api_docs_enabled=True)
     return route_table(http_service().services, settings)
 
 

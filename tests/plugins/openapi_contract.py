@@ -86,7 +86,8 @@ class Contract:
         if media is None:
             yield f"{answer.headers['content-type']} is not described"
         else:
-            yield from self.faults(media["schema"], parse_json(answer.content))
+            is_json = answer.headers["content-type"].endswith("json")
+            yield from self.faults(media["schema"], parse_json(answer.content) if is_json else answer.text)
 
 
 def openapi_contract() -> Contract:

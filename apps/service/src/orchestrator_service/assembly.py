@@ -196,6 +196,7 @@ def _http_settings(settings: Settings) -> HttpSettings:
     return HttpSettings(
         request_api_enabled=settings.request_api_enabled,
         flow_admin_enabled=settings.flow_admin_enabled,
+        api_docs_enabled=settings.api_docs_enabled,
         request_body_bytes_max=settings.request_body_bytes_max,
         flow_body_bytes_max=settings.flow_body_bytes_max,
     )

@@ -8,6 +8,7 @@ from orchestrator_http.addresses import BASE_PATH
 from orchestrator_http.available_events import AvailableEventHandlers
 from orchestrator_http.call import Call
 from orchestrator_http.conditional_read import ConditionalReads
+from orchestrator_http.documentation import DocumentationHandlers
 from orchestrator_http.events import EventHandlers
 from orchestrator_http.executions import ExecutionHandlers
 from orchestrator_http.flows import FlowHandlers
@@ -16,7 +17,7 @@ from orchestrator_http.history import HistoryHandlers
 from orchestrator_http.request_types import RequestTypeHandlers
 from orchestrator_http.requests import RequestHandlers
 from orchestrator_http.resolutions import ResolutionHandlers
-from orchestrator_http.routing import GuardedRoute, PublicRoute, RouteEntry
+from orchestrator_http.routing import DocumentRoute, GuardedRoute, PublicRoute, RouteEntry
 from orchestrator_http.services import HttpServices, HttpSettings
 from orchestrator_http.simulations import SimulationHandlers
 
@@ -28,6 +29,8 @@ def route_table(services: HttpServices, settings: HttpSettings) -> tuple[RouteEn
         table += _request_routes(services, settings.request_body_bytes_max)
     if settings.flow_admin_enabled:
         table += _flow_routes(services, settings.flow_body_bytes_max)
+    if settings.api_docs_enabled:
+        table += _document_routes()
     return table
 
 
@@ -77,6 +80,17 @@ def _flow_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry, ..
         _reading("/admin/request-types/{typeKey}", types.show),
         _writing("PUT", "/admin/request-types/{typeKey}/active-flow", types.activate, bytes_max),
         _writing("PUT", "/admin/request-types/{typeKey}/enabled", types.switch, bytes_max),
+    )
+
+
+def _document_routes() -> tuple[RouteEntry, ...]:
+    documents = DocumentationHandlers()
+    return (
+        DocumentRoute(method="GET", path="/docs", handler=documents.page),
+        DocumentRoute(method="GET", path="/docs/contract.js", handler=documents.script),
+        DocumentRoute(method="GET", path="/openapi.json", handler=documents.contract_as_json),
+        DocumentRoute(method="GET", path="/openapi.yaml", handler=documents.contract_as_yaml),
+        DocumentRoute(method="GET", path="/problems/{code}", handler=documents.problem),
     )
 
 

@@ -26,6 +26,15 @@ class PublicRoute:
 
 
 @frozen(kw_only=True)
+class DocumentRoute:
+    """A route that anybody may read, whose handler gets the names in the path and nothing else of the request."""
+
+    method: str
+    path: str
+    handler: Callable[[Mapping[str, str]], Awaitable[Response]]
+
+
+@frozen(kw_only=True)
 class GuardedRoute:
     """A route whose handler runs only for an authenticated actor."""
 
@@ -35,7 +44,7 @@ class GuardedRoute:
     body_bytes_max: int = 0
 
 
-type RouteEntry = PublicRoute | GuardedRoute
+type RouteEntry = PublicRoute | DocumentRoute | GuardedRoute
 
 
 @frozen(kw_only=True)
@@ -61,6 +70,8 @@ class PathEndpoint:
         match entry:
             case PublicRoute():
                 return await entry.handler()
+            case DocumentRoute():
+                return await entry.handler(scope["path_params"])
             case GuardedRoute():
                 return await entry.handler(await self._call(entry, scope, receive, headers))
             case None:

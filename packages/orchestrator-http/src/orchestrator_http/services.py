@@ -49,6 +49,7 @@ class HttpSettings:
 
     request_api_enabled: bool = False
     flow_admin_enabled: bool = False
+    api_docs_enabled: bool = False
     request_body_bytes_max: int = field(default=320 * 1024, validator=validators.ge(1))
     flow_body_bytes_max: int = field(default=1280 * 1024, validator=validators.ge(1))
     body_seconds_max: float = field(default=30.0, validator=validators.gt(0))
