@@ -51,5 +51,7 @@ def _writing(key: str, path: str, identifier: str, effect: str, **changes: Any) 
         },
         "providerReference": f"/{identifier}",
         "retry": SHORT_RETRY,
+        # A call that a test holds open must not run into its time on a busy machine.
+        "timeouts": {"answerSeconds": 40, "budgetSeconds": 45},
         **changes,
     }
