@@ -61,7 +61,7 @@ class TestDatabase:
         """Cut off whoever is still connected, and delete every row past all triggers."""
         with psycopg.connect(self.superuser_url) as connection:
             connection.execute(_CUT_OFF)
-            connection.execute(_DELETE_EVERYTHING)
+            connection.execute(DELETE_EVERYTHING)
 
     def _url_for(self, login: Login) -> str:
         parts = conninfo_to_dict(self.superuser_url)
@@ -150,7 +150,7 @@ SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
 
-_DELETE_EVERYTHING = """
+DELETE_EVERYTHING = """
 DO $$
 DECLARE
   emptied text;

@@ -174,6 +174,11 @@ class _Upserting(FencedRun):
         return None if stored is None else (stored.checkpoint.status, stored.checkpoint.attempts)
 
 
+class CheckpointsAreUpserted(InMemoryExecutionQueue):
+    def _fenced(self, fence: Fence) -> FencedRun:
+        return _Upserting(self._store.session(), fence)
+
+
 class ClaimReadsBeforeItLocks(InMemoryExecutionQueue):
     """Give a claim the checkpoints of a snapshot that is older than its lock (race 16), as one statement would."""
 

@@ -19,6 +19,7 @@ pytest.register_assert_rewrite(
             "history_contract",
             "parking_contract",
             "published_flows_contract",
+            "queue_machine",
             "renewing_contract",
             "request_store_contract",
             "request_type_store_contract",

@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from orchestrator_domain.audit import AuditKind
+from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.completion import Completion
 from orchestrator_domain.execution.execution import Fence
 from orchestrator_domain.identifiers import StateKey
@@ -58,6 +59,12 @@ async def complete(
 ) -> None:
     fact = cases.fact(claimed.request, AuditKind.TRANSITION_COMPLETED, claimed.execution.id)
     await cases.harness.queue().complete(fence, LENT, writes=writes, succeeded=[], fact=fact)
+
+
+async def complete_resting_on(cases: StoredCases, claimed: ClaimedExecution, success: Checkpoint) -> None:
+    """Complete a transition that needs this success to be stored."""
+    fact = cases.fact(claimed.request, AuditKind.TRANSITION_COMPLETED, claimed.execution.id)
+    await cases.harness.queue().complete(claimed.fence, LENT, writes=[], succeeded=[success], fact=fact)
 
 
 FENCED_WRITES: tuple[FencedWrite, ...] = (checkpoint, retry_later, fail, require_reconciliation, complete)
