@@ -176,8 +176,8 @@ def _moved(missed: Box, space: Space, context: EvaluationContext) -> JsonObject 
     """Return the context with a value out of the box at each path that was missed."""
     moved: JsonObject | None = context
     for number in sorted(missed, key=lambda each: len(space.pointers[each].tokens)):
-        value = space.cells[number].first(missed[number])
-        moved = None if moved is None else with_value_at(moved, space.pointers[number], value)
+        pointer, value = space.pointers[number], space.cells[number].first(missed[number])
+        moved = None if moved is None or not pointer.tokens else with_value_at(moved, pointer, value)
     return moved
 
 

@@ -64,7 +64,8 @@ def _objects(schema: JsonObject, depth: int) -> Iterator[JsonValue]:
     properties = named if isinstance(named, dict) else {}
     needed = schema.get("required")
     required = [str(name) for name in needed] if isinstance(needed, list) else []
-    for names in (required, list(dict.fromkeys((*required, *properties)))):
+    with_one_more = [[*required, name] for name in properties if name not in required]
+    for names in (required, *with_one_more, list(dict.fromkeys((*required, *properties)))):
         choices = [
             list(islice(_candidates(properties.get(name, True), depth - 1), _EACH_MAX)) for name in names
         ]

@@ -47,7 +47,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most like this one, if any is near."""
     folded = {candidate.casefold(): candidate for candidate in known}
     found = get_close_matches(name[:_SHOWN_NAME_MAX].casefold(), folded, n=1)
-    return folded[found[0]] if found else None
+    # A member of an enumeration is no plain string, which suggestions are.
+    return str(folded[found[0]]) if found else None
 
 
 def shown(name: str) -> str:

@@ -17,7 +17,7 @@ def schema_findings(examined: Examined) -> Iterator[Finding]:
     for schema, place in placed_schemas(examined):
         for fault in check_schema(schema, shared=examined.flow.schemas):
             yield Finding(
-                code=fault.code,
+                code=str(fault.code),
                 pointer=f"{place}{fault.pointer}",
                 message=fault.message,
                 severity=Severity.WARNING if fault.code in _ADVICE else Severity.ERROR,
