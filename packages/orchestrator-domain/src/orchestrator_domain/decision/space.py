@@ -18,6 +18,7 @@ from orchestrator_domain.decision.boxes import (
 from orchestrator_domain.decision.cells import Cells, cells_between
 from orchestrator_domain.decision.compiled import compile_condition, evaluate_condition
 from orchestrator_domain.decision.condition import (
+    Comparator,
     Comparison,
     Condition,
     Conjunction,
@@ -30,11 +31,13 @@ from orchestrator_domain.decision.condition import (
     PathOperand,
 )
 from orchestrator_domain.decision.definition import DecisionDefinition
+from orchestrator_domain.decision.outcome import EvaluationFault
 from orchestrator_domain.decision.witness import context_in
 from orchestrator_domain.exact_json.pointer import Pointer
-from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonObject, JsonValue
+from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonObject, JsonValue, Kind, kind_of
 
 type Leaf = Comparison | Membership | Existence
+type _Kinds = tuple[Comparator, Kind, Kind, bool]
 
 
 @frozen(kw_only=True)
@@ -45,6 +48,7 @@ class Space:
     cells: tuple[Cells, ...]
     numbers: Mapping[Pointer, int] = field(init=False)
     _known: dict[tuple[object, ...], Answers] = field(factory=dict, init=False)
+    _by_kinds: dict[_Kinds, bool | EvaluationFault] = field(factory=dict, init=False)
 
     @numbers.default
     def _numbered(self) -> Mapping[Pointer, int]:
@@ -97,12 +101,35 @@ class Space:
     def _asked(self, leaf: Leaf, pointer: Pointer, literals: list[JsonValue]) -> Answers:
         number = self.numbers[pointer]
         cells, own = self.cells[number], cells_between(literals)
-        true, false = _answered(leaf, pointer, zip(own.representatives, cells.within(own), strict=True))
+        true = false = 0
+        for value, covered in zip(own.representatives, cells.within(own), strict=True):
+            answer = self._answer(leaf, pointer, value)
+            true |= covered if answer is True else 0
+            false |= covered if answer is False else 0
         return Answers(
             true=_one_path(number, true),
             false=_one_path(number, false),
             error=_one_path(number, cells.every & ~true & ~false),
         )
+
+    def _answer(self, leaf: Leaf, pointer: Pointer, value: JsonValue | Absent) -> bool | EvaluationFault:
+        """Ask the evaluator, but only once where nothing counts but the kinds of the value and of the literal."""
+        kinds = _kinds(leaf, value)
+        if kinds is None:
+            return evaluate_condition(compile_condition(leaf), _holding(pointer, value))
+        if kinds not in self._by_kinds:
+            self._by_kinds[kinds] = evaluate_condition(compile_condition(leaf), _holding(pointer, value))
+        return self._by_kinds[kinds]
+
+
+def _kinds(leaf: Leaf, value: JsonValue | Absent) -> _Kinds | None:
+    if not isinstance(leaf, Comparison):
+        return None
+    is_mirrored = isinstance(leaf.left, LiteralOperand)
+    literal = leaf.left if is_mirrored else leaf.right
+    assert isinstance(literal, LiteralOperand), "a leaf is compared with literals here"
+    kinds = kind_of(literal.value), kind_of(value)
+    return None if kinds[0] is kinds[1] else (leaf.operator, *kinds, is_mirrored)
 
 
 def _question(leaf: Leaf) -> tuple[object, ...]:
@@ -122,19 +149,6 @@ def _asked_of(operand: Operand) -> object:
     # `1` and `true` are equal in Python; lists have no hash.
     value = operand.value
     return type(value), repr(value) if isinstance(value, list | dict) else value
-
-
-def _answered(
-    leaf: Leaf, pointer: Pointer, values: Iterable[tuple[JsonValue | Absent, int]]
-) -> tuple[int, int]:
-    """Return for which of the values, each standing for a set of cells, the leaf is true and for which it is false."""
-    compiled = compile_condition(leaf)
-    true = false = 0
-    for value, cells in values:
-        answer = evaluate_condition(compiled, _holding(pointer, value))
-        true |= cells if answer is True else 0
-        false |= cells if answer is False else 0
-    return true, false
 
 
 def _everywhere(answer: object) -> Answers:
