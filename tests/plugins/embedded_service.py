@@ -111,7 +111,7 @@ class EmbeddedService:
     def author(self) -> AuthorFlow:
         return AuthorFlow(
             unit_of_work=self.unit_of_work,
-            validator=FlowSoundness(resolve_contract=self.catalogue.current),
+            validator=FlowSoundness(resolve_contract=self.catalogue.current, limits=self.limits),
             catalogue=self.catalogue,
             identifiers=self.identifiers,
         )

@@ -36,7 +36,7 @@ from orchestrator_domain.decision.outcome import (
     FaultKind,
 )
 from orchestrator_domain.exact_json.pointer import Pointer
-from orchestrator_domain.exact_json.value import ABSENT, JsonValue, Kind
+from orchestrator_domain.exact_json.value import ABSENT, JsonValue, Kind, kind_of
 from orchestrator_domain.identifiers import DecisionKey, RuleKey
 from orchestrator_domain.testing.decision_strategies import VALUES, decision_contexts, decisions
 from orchestrator_domain.testing.naive_decisions import Unanswerable, decide, holds
@@ -125,6 +125,10 @@ def test_every_pair_of_kinds_is_answered_as_the_naive_walk_does(operator: str) -
         (Membership(left=literal(1), right=literal([2, Decimal("1.00")])), True),
         (Membership(left=literal("a"), right=literal([])), False),
         (Membership(left=NO, right=literal([True])), False),
+        (compare("EQ", literal(Decimal("0.3")), literal(Decimal("0.30000000000000004"))), False),
+        (compare("GT", literal(2**53 + 1), literal(2**53)), True),
+        (Membership(left=literal(2**53 + 1), right=literal([2**53, Decimal("1e53")])), False),
+        (Membership(left=literal("é"), right=literal(["e\u0301"])), False),
     ],
 )
 def test_operators_mean_what_the_table_says(condition: Condition, answer: bool) -> None:  # noqa: FBT001
@@ -192,6 +196,24 @@ def test_what_is_not_reached_can_not_fail() -> None:
         assert isinstance(compiled(Conjunction(operands=(yes, unanswerable, *more)), {}), EvaluationFault)
         assert isinstance(compiled(Disjunction(operands=(no, unanswerable, *more)), {}), EvaluationFault)
     assert isinstance(compiled(Negation(operand=unanswerable), {}), EvaluationFault)
+
+
+def test_a_guard_with_exists_protects_what_comes_after_it_only() -> None:
+    exists, compares = Existence(pointer=Pointer.parse(SCORE)), above(70)
+
+    first = Conjunction(operands=(exists, compares))
+    last = Conjunction(operands=(compares, exists))
+    either = Disjunction(operands=(Negation(operand=exists), compares))
+
+    assert [compiled(first, context) for context in ({}, scored(70), scored(71))] == [False, False, True]
+    assert [compiled(either, context) for context in ({}, scored(70), scored(71))] == [True, False, True]
+    assert compiled(last, {}) == EvaluationFault(fault=FaultKind.ABSENT, pointer=SCORE)
+    assert isinstance(compiled(first, scored(None)), EvaluationFault)
+
+
+def test_the_values_that_are_tried_are_of_every_kind() -> None:
+    assert {kind_of(value) for value in (*VALUES, ABSENT)} == set(Kind)
+    assert {type(value) for value in VALUES} >= {int, Decimal}
 
 
 def test_the_scoring_example_routes_as_the_specification_says() -> None:

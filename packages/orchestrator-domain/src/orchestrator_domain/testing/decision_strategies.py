@@ -36,6 +36,7 @@ VALUES: Final[list[JsonValue]] = [
     Decimal("1.0"),
     Decimal("1e0"),
     Decimal("0.3"),
+    Decimal("0.30000000000000004"),
     Decimal("1e-30"),
     "",
     "1",
