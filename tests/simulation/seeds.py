@@ -4,11 +4,9 @@ from attrs import frozen
 from tests.simulation.chances import Chances
 from tests.simulation.promises import Violation
 from tests.simulation.simulation import Simulation
-from tests.simulation.stage import Make, MemoryStage
+from tests.simulation.stage import Make, MemoryStage, Stage
 from tests.simulation.stepping import run_synchronously
 from tests.simulation.world import world
-
-from orchestrator_domain.testing.manual_clock import EPOCH_OF_TESTS
 
 _SOUND = Make()
 
@@ -35,11 +33,24 @@ def failure_of(
     without: frozenset[int] = frozenset(),
     trace: list[str] | None = None,
 ) -> Failure | None:
-    """Run one seed and return how it fails, or None; its steps are added to the trace, if there is one."""
+    """Run one seed in memory and return how it fails, or None; its steps are added to the trace, if there is one."""
+    return run_synchronously(failure_on(MemoryStage(make), seed, make, without=without, trace=trace))
+
+
+async def failure_on(
+    stage: Stage,
+    seed: int,
+    make: Make = _SOUND,
+    *,
+    without: frozenset[int] = frozenset(),
+    trace: list[str] | None = None,
+) -> Failure | None:
+    """Run one seed on a stage of its own, as `failure_of` does."""
     chances = Chances(seed, without)
-    simulation = Simulation(world(MemoryStage(make), chances, make, now=EPOCH_OF_TESTS), chances, trace)
+    _, now = await stage.look()
+    simulation = Simulation(world(stage, chances, make, now=now), chances, trace)
     try:
-        run_synchronously(simulation.run())
+        await simulation.run()
     except Violation as violation:
         return Failure(
             seed=seed,

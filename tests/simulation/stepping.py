@@ -69,8 +69,12 @@ def advanced(task: Task, thrown: BaseException | None = None) -> Generator[Any, 
     try:
         yielded = task.story.send(None) if thrown is None else task.story.throw(thrown)
         while not isinstance(yielded, Pause):
-            sent = yield yielded
-            yielded = task.story.send(sent)
+            try:
+                sent = yield yielded
+            except BaseException as failure:  # noqa: BLE001 - it belongs to whoever awaits what failed
+                yielded = task.story.throw(failure)
+            else:
+                yielded = task.story.send(sent)
     except (StopIteration, RunCancelled):
         return False
     task.at = yielded
