@@ -28,6 +28,7 @@ from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 
 STEPS_MAX: Final = 200_000
 REGIONS_MAX: Final = 10
+_RULES_IN_A_STEP: Final = 8
 _FRAGMENTS_MAX: Final = 20 * REGIONS_MAX
 type _Confirms = Callable[[DecisionResult], bool]
 
@@ -187,7 +188,7 @@ class _Look:
     def _confirmed(self, boxes: Iterable[Box], confirms: _Confirms) -> Iterator[JsonObject]:
         """Yield a context out of each box for which the evaluator answers as expected."""
         for box in boxes:
-            self.budget.spend(1)
+            self.budget.spend(len(self.definition.rules) // _RULES_IN_A_STEP + 1)
             context = self.space.context_in(box)
             if context is not None and confirms(self.decide(context)):
                 yield context
