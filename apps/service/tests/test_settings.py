@@ -101,6 +101,35 @@ def test_a_database_is_named_by_a_url_of_postgresql(url: str) -> None:
     assert refusal.value.faults == (f"MIGRATION_DATABASE_URL {expected}",)
 
 
+@pytest.mark.parametrize("url", ["postgresql://u:hunter2@[bad", "postgresql://db.example:hunter2/x"])
+def test_a_url_that_can_not_be_taken_apart_is_told_with_the_other_faults(url: str) -> None:
+    faults = _faults(DATABASE_URL=url, WORKER_BATCH="x")
+
+    assert faults == (
+        "DATABASE_URL is not a URL that can be read; check its host and port.",
+        "WORKER_BATCH is not a number.",
+    )
+
+
+def test_a_url_may_name_several_hosts() -> None:
+    url = "postgresql://runtime@one.example:5432,two.example:5433/orchestrator"
+
+    assert read_settings({"DATABASE_URL": url}).database_url == url
+
+
+def test_digits_of_other_scripts_are_no_number() -> None:
+    assert _faults(DATABASE_URL=URL, WORKER_BATCH="\u0663") == ("WORKER_BATCH is not a number.",)
+
+
+def test_issuers_that_are_no_json_are_not_told_to_be_missing() -> None:
+    faults = _faults(
+        DATABASE_URL=URL, REQUEST_API_ENABLED="on", CURSOR_SECRETS="s" * 32, AUTH_ISSUERS='{"hunter2": NaN}'
+    )
+
+    assert len(faults) == 1
+    assert faults[0].startswith("AUTH_ISSUERS is not strict JSON")
+
+
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
 def test_a_url_of_postgresql_may_be_written_in_each_usual_way(scheme: str) -> None:
     url = f"{scheme}://runtime@db.example/orchestrator"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from urllib.parse import urlsplit
 
 from attrs import define, field
 
@@ -58,6 +59,8 @@ class Environment:
         value = self.required(name, purpose)
         if value and not value.startswith(_DATABASE_SCHEMES):
             self.faults.append(f"{name} is not a URL of PostgreSQL; it begins with postgresql://.")
+        elif value and not _can_be_split(value):
+            self.faults.append(f"{name} is not a URL that can be read; check its host and port.")
         return value
 
     def flag(self, name: str) -> bool:
@@ -110,7 +113,8 @@ class Environment:
         if value is None:
             return default
         try:
-            number = read(value)
+            # Python also reads the digits of other scripts, which nobody means to write here.
+            number = read(value if value.isascii() else "")
         except ValueError:
             self.faults.append(f"{name} is not a number.")
             return default
@@ -118,3 +122,12 @@ class Environment:
             self.faults.append(f"{name} must be between {least} and {most}.")
             return default
         return number
+
+
+def _can_be_split(url: str) -> bool:
+    """Say whether hosts and ports can be read; a URL of PostgreSQL may name several hosts."""
+    try:
+        hosts = urlsplit(url).netloc.rpartition("@")[2].split(",")
+        return all(urlsplit(f"//{host}").port != 0 for host in hosts)
+    except ValueError:
+        return False

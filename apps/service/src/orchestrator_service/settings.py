@@ -154,12 +154,14 @@ def _limits(environment: Environment) -> FlowLimits:
 
 
 def _issuers(environment: Environment, *, needed: bool) -> tuple[IssuerArguments, ...]:
-    document = environment.json("AUTH_ISSUERS")
-    if document is None:
+    if environment.text("AUTH_ISSUERS") is None:
         environment.check(
             that=not needed,
             otherwise="AUTH_ISSUERS is not set; the API needs at least one trusted token issuer.",
         )
+        return ()
+    document = environment.json("AUTH_ISSUERS")
+    if document is None:
         return ()
     read = read_issuers(document)
     environment.faults.extend(read.faults)
