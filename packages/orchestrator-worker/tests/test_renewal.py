@@ -32,6 +32,7 @@ class Store:
         self.failures: list[Exception] = []
         self.hangs = 0
         self.hangs_on_closing = 0
+        self.on_missing: Callable[[], None] | None = None
         self.calls: list[frozenset[Fence]] = []
         self.threads: set[str] = set()
         self.opened = 0
@@ -60,7 +61,10 @@ class Store:
         with self._condition:
             self.calls.append(frozenset(fences))
             self._condition.notify_all()
-        return frozenset(held.execution_id for held in fences) - self.gone
+        asked = frozenset(held.execution_id for held in fences)
+        if asked & self.gone and self.on_missing is not None:
+            self.on_missing()
+        return asked - self.gone
 
     def wait_for_calls(self, count: int) -> bool:
         """Block the calling thread until so many renewals came through."""
@@ -151,6 +155,18 @@ async def test_a_run_whose_lease_is_gone_is_told_once_and_the_others_go_on() -> 
         assert await called(store, seen + 2)
         assert store.calls[-1] == {fence(2)}
     assert losses.told == [fence(1)]
+
+
+async def test_a_run_that_gives_its_execution_back_during_a_renewal_is_not_told_that_it_lost_it() -> None:
+    store, losses = Store(), Losses()
+    async with renewing(store) as renewal:
+        renewal.hold(fence(1), lost=losses.of(fence(1)))
+        renewal.hold(fence(2), lost=losses.of(fence(2)))
+        # Its ending is committed before the call is answered, and the run releases its lease just after that.
+        store.gone = {fence(1).execution_id}
+        store.on_missing = lambda: renewal.release(fence(1))
+        assert await called(store, len(store.calls) + 3)
+    assert losses.told == []
 
 
 async def test_a_released_lease_is_never_told_to_be_lost() -> None:

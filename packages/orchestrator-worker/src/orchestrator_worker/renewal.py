@@ -1,7 +1,7 @@
 """Leases kept alive by a thread of their own, whatever the runs do to their event loop."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 from threading import Lock, Thread
@@ -18,6 +18,7 @@ from orchestrator_worker.fault_origin import code_of, kind_of, origin_of
 # anew, before leases of twice that time run out.
 _STEP_SHARE = 0.25
 _PAUSE_SHARE = 0.1
+_ENDING_SECONDS_MAX = 0.5
 
 
 class LeaseRenewer(Protocol):
@@ -132,16 +133,27 @@ class LeaseRenewal:
             with self._held_lock:
                 fences = tuple(self._held)
             if fences:
-                renewed = await self._renewed(renewer, fences)
-                self._tell_lost(fence for fence in fences if fence.execution_id not in renewed)
+                await self._tell_lost(renewer, await self._missing(renewer, fences))
             stopping = await self._pause(self._renew_seconds)
 
-    async def _renewed(self, renewer: LeaseRenewer, fences: tuple[Fence, ...]) -> frozenset[ExecutionId]:
+    async def _missing(self, renewer: LeaseRenewer, fences: tuple[Fence, ...]) -> tuple[Fence, ...]:
         async with asyncio.timeout(self._renew_seconds * _STEP_SHARE):
-            return await renewer.renew(fences=fences, lease_seconds=self._lease_seconds)
+            renewed = await renewer.renew(fences=fences, lease_seconds=self._lease_seconds)
+        return tuple(fence for fence in fences if fence.execution_id not in renewed)
 
-    def _tell_lost(self, fences: Iterable[Fence]) -> None:
-        for fence in fences:
+    async def _tell_lost(self, renewer: LeaseRenewer, missing: tuple[Fence, ...]) -> None:
+        """Tell the runs whose lease is missing twice.
+
+        A run that has just given its execution back has no lease either, and releases it in a moment. Waiting for that
+        costs nothing: what is really lost writes nothing, for every write is fenced.
+        """
+        if not missing or await self._pause(min(self._renew_seconds * _PAUSE_SHARE, _ENDING_SECONDS_MAX)):
+            return
+        with self._held_lock:
+            unreleased = tuple(fence for fence in missing if fence in self._held)
+        if not unreleased:
+            return
+        for fence in await self._missing(renewer, unreleased):
             with self._held_lock:
                 held = self._held.pop(fence, None)
             if held is not None:
