@@ -1,13 +1,17 @@
 """What holds for every route: methods, switches, problems, health, and what is told of each answer."""
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any, NoReturn
 
 import pytest
 from starlette.types import Message
 from tests.plugins.http_service import API, HttpService, http_service, problem_of
 
-from orchestrator_domain.errors import LeaseLost, OrchestratorError, StorageUnavailable
+from orchestrator_domain.errors import FlowInvalid, LeaseLost, OrchestratorError, StorageUnavailable
+from orchestrator_domain.exact_json.value import InexactJson
+from orchestrator_domain.flow.findings import Finding
+from orchestrator_http.payloads import AnswerUnwritable, json_response
 from orchestrator_http.problem import PROBLEMS, is_told
 from orchestrator_http.routes import route_table
 from orchestrator_http.services import HttpSettings
@@ -135,6 +139,28 @@ async def test_what_is_not_expected_is_a_500_without_its_text_and_told_to_the_op
     assert problem["code"] == "INTERNAL_ERROR"
     assert "PRIVATE" not in answer.text
     assert service.unexpected == [(error, problem["correlationId"])]
+
+
+async def test_an_error_that_can_not_be_written_is_a_problem_all_the_same() -> None:
+    class Code(StrEnum):
+        DEFECT = "DEFECT"
+
+    finding = Finding(code=Code.DEFECT, pointer="", message="PRIVATE")
+    service = http_service(create_request=failing(FlowInvalid("PRIVATE", findings=[finding])))
+    answer = await create(service)
+    assert problem_of(answer, 500)["code"] == "INTERNAL_ERROR"
+    assert "PRIVATE" not in answer.text
+    assert [type(error) for error, _ in service.unexpected] == [InexactJson]
+
+
+async def test_an_answer_that_can_not_be_written_is_our_fault_and_not_the_callers() -> None:
+    class Kind(StrEnum):
+        DEFECT = "DEFECT"
+
+    with pytest.raises(AnswerUnwritable):
+        json_response({"status": Kind.DEFECT})
+    service = http_service(create_request=failing(AnswerUnwritable("PRIVATE")))
+    assert problem_of(await create(service), 500)["code"] == "INTERNAL_ERROR"
 
 
 async def test_a_store_that_does_not_answer_is_a_503_to_come_back_to() -> None:

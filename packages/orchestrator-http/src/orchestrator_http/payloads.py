@@ -7,7 +7,7 @@ from typing import Final, cast
 from starlette.responses import Response
 
 from orchestrator_domain.exact_json.text import dump_json, parse_json
-from orchestrator_domain.exact_json.value import JsonObject, JsonValue, escaped_token
+from orchestrator_domain.exact_json.value import InexactJson, JsonObject, JsonValue, escaped_token
 from orchestrator_http.header_lines import HeaderLines
 from orchestrator_http.refusals import InvalidBody, UnsupportedMediaType
 
@@ -23,12 +23,20 @@ _KIND_NAMES: Final[Mapping[type, str]] = {
 }
 
 
+class AnswerUnwritable(Exception):
+    """What we want to answer isn't exact JSON: a defect of ours, which no caller may be blamed for."""
+
+
 def json_response(
     body: JsonValue, *, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Answer with exact JSON, which no browser may take for anything else."""
+    try:
+        text = dump_json(body)
+    except InexactJson as defect:
+        raise AnswerUnwritable(defect.message) from None
     return Response(
-        dump_json(body),
+        text,
         status_code=status,
         media_type="application/json",
         headers={"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", **(headers or {})},

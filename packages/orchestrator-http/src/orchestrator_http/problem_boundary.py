@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from attrs import define, field, frozen
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator_domain.errors import NotFound, OrchestratorError
@@ -92,8 +93,14 @@ class ProblemBoundary:
         if told is None or answer.status is not None:
             self.on_unexpected(error, answer.correlation)
         if answer.status is None:
-            response = problem_response(told or UNEXPECTED, answer.correlation)
-            await response(scope, receive, answer.pass_on)
+            await self._problem(told or UNEXPECTED, answer.correlation)(scope, receive, answer.pass_on)
+
+    def _problem(self, error: OrchestratorError, correlation: CorrelationId) -> Response:
+        try:
+            return problem_response(error, correlation)
+        except Exception as defect:  # noqa: BLE001 - an error that can't be written must not let the server's own answer out
+            self.on_unexpected(defect, correlation)
+            return problem_response(UNEXPECTED, correlation)
 
 
 @define
