@@ -340,3 +340,34 @@ def test_an_action_without_contract_can_not_be_pinned(example: Any) -> None:
 
     assert refusal.value.findings[0].pointer == "/transitions/0/actions/0/integrationKey"
     assert refusal.value.findings[0].severity is Severity.ERROR
+
+
+def test_schemas_with_too_many_alternatives_are_said_to_be_searched_in_part(
+    flow: Any, soundness: FlowSoundness
+) -> None:
+    schema = {"allOf": [{"anyOf": [{"required": ["a"]}, {"required": ["b"]}]} for _ in range(13)]}
+    flow["events"] += [{"key": f"E{number}", "inputSchema": deepcopy(schema)} for number in range(17)]
+
+    told = [finding for finding in soundness.validate(flow).findings if finding.pointer == ""]
+
+    assert [(each.code, each.severity) for each in told] == [("ANALYSIS_INCOMPLETE", Severity.INFORMATION)]
+
+
+def test_a_false_part_is_taken_as_meant_and_another_empty_part_is_a_warning(
+    flow: Any, soundness: FlowSoundness
+) -> None:
+    properties = flow["events"][0]["inputSchema"]["properties"]
+    properties["forbidden"] = False
+    properties["impossible"] = {"type": "string", "enum": [1]}
+
+    assert found(soundness.validate(flow)) == [
+        ("UNSATISFIABLE_SCHEMA", "/events/0/inputSchema/properties/impossible")
+    ]
+
+
+def test_a_task_may_list_the_same_types_in_another_order(flow: Any, soundness: FlowSoundness) -> None:
+    action = flow["transitions"][0]["actions"][0]
+    action["acceptedMimeTypes"] = ["image/png", "application/pdf"]
+    flow["tasks"][0]["ui"]["acceptedMimeTypes"] = ["application/pdf", "image/png"]
+
+    assert "TASK_UI_DISAGREES" not in {code for code, _ in found(soundness.validate(flow))}

@@ -1,7 +1,7 @@
 """A part of a schema where it stands, with all that it leads to."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from attrs import field, frozen
 
@@ -10,14 +10,11 @@ from orchestrator_domain.exact_json.schema_engine import SHARED_PREFIX
 from orchestrator_domain.exact_json.schema_graph import SchemaGraph
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 
-BRANCHES_MAX: Final = 40
-_WEIGHTS: Final = {
-    "anyOf": 1,
-    "oneOf": 1,
-    "not": 1,
-    "if": 4,
-    "dependentSchemas": 4,
-}
+CASES_MAX: Final = 2**14
+"""How many combinations of alternatives are looked at; twice as many take twice as long, and these take a moment."""
+
+_ALTERNATIVES: Final = ("anyOf", "oneOf")
+_CONDITIONALS: Final = ("if", "not")
 
 
 @frozen(kw_only=True)
@@ -41,16 +38,16 @@ def excerpt_at(schema: JsonValue, tokens: Sequence[str], shared: Mapping[str, Js
 
 @frozen(kw_only=True)
 class Reach:
-    """What a subschema refers to, and how many alternatives it has with all of that."""
+    """What a subschema refers to, and how many combinations of alternatives that makes."""
 
     shared: Mapping[str, JsonValue]
     refers_to_its_own_document: bool
-    branches: int
+    cases: int
 
     @property
     def is_too_much(self) -> bool:
         """Say whether reasoning about the combinations of alternatives could take seconds."""
-        return self.branches > BRANCHES_MAX
+        return self.cases > CASES_MAX
 
 
 def reach_of(excerpt: Excerpt, shared: Mapping[str, JsonValue]) -> Reach:
@@ -68,7 +65,7 @@ def reach_of(excerpt: Excerpt, shared: Mapping[str, JsonValue]) -> Reach:
     return Reach(
         shared={name: shared[name] for name in names if name in shared},
         refers_to_its_own_document=any(not reference.startswith(SHARED_PREFIX) for reference in references),
-        branches=sum(_branches(found) for found in seen.values()),
+        cases=_combined(map(_cases, seen.values())),
     )
 
 
@@ -76,14 +73,24 @@ def _references(schema: JsonObject) -> list[JsonValue]:
     return [schema[keyword] for keyword in ("$ref", "$dynamicRef") if keyword in schema]
 
 
-def _branches(schema: JsonObject) -> int:
-    count = 0
-    for keyword, weight in _WEIGHTS.items():
-        if keyword in schema:
-            alternatives = schema[keyword]
-            several = keyword not in ("not", "if") and isinstance(alternatives, list | dict)
-            count += weight * (len(cast("list[JsonValue]", alternatives)) if several else 1)
-    return count
+def _combined(cases: Iterable[int]) -> int:
+    """Multiply, but no further than is too much."""
+    combined = 1
+    for each in cases:
+        combined = min(combined * max(each, 1), CASES_MAX + 1)
+    return combined
+
+
+def _cases(schema: JsonObject) -> int:
+    """Return how many alternatives the schema itself has; a condition has up to four, with what it negates."""
+    cases = 1
+    for keyword in _ALTERNATIVES:
+        branches = schema.get(keyword)
+        cases *= len(branches) if isinstance(branches, list) else 1
+    dependent = schema.get("dependentSchemas")
+    cases <<= min(len(dependent) if isinstance(dependent, dict) else 0, 32)
+    conditionals = sum(keyword in schema for keyword in _CONDITIONALS)
+    return cases << 2 * conditionals
 
 
 def _below(excerpt: Excerpt, token: str, shared: Mapping[str, JsonValue]) -> Excerpt | None:

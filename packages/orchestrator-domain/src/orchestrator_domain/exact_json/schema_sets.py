@@ -5,6 +5,7 @@ known. Hand in schemas without faults (`check_schema`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from typing import Any, Final, cast
 from urllib.parse import quote
 
@@ -18,7 +19,7 @@ from orchestrator_domain.exact_json.schema_engine import (
     SHARED_PREFIX,
     new_validator,
 )
-from orchestrator_domain.exact_json.schema_excerpt import BRANCHES_MAX, Excerpt, Reach, reach_of
+from orchestrator_domain.exact_json.schema_excerpt import CASES_MAX, Excerpt, Reach, reach_of
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 
 _EXCERPT: Final = "~excerpt"  # no key of the flow language starts so
@@ -36,10 +37,16 @@ def unsatisfiable_places(schema: JsonValue, *, shared: Mapping[str, JsonValue]) 
     return {place: isinstance(reason, UnsatisfiableReason.Literal) for place, reason in found.items()}
 
 
+def cases_of(schema: JsonValue, *, shared: Mapping[str, JsonValue]) -> int:
+    """Return how many combinations of alternatives reasoning about the schema looks at; none where it isn't tried."""
+    reach = reach_of(Excerpt(schema=schema), shared)
+    return 0 if reach.is_too_much else reach.cases
+
+
 def surely_disjoint(excerpts: Sequence[Excerpt], *, shared: Mapping[str, JsonValue]) -> bool:
     """Tell whether surely no value satisfies all of them; False also where that is not known."""
     reached = [(excerpt, reach_of(excerpt, shared)) for excerpt in excerpts]
-    if sum(reach.branches for _, reach in reached) > BRANCHES_MAX:
+    if prod(reach.cases for _, reach in reached) > CASES_MAX:
         return False
     joined, resources = _joined(reached)
     try:
@@ -62,9 +69,12 @@ class AdmittedValues:
     """The values that a schema admits."""
 
     _canonical: CanonicalSchema
+    _cases: int
 
     def without(self, other: "AdmittedValues") -> JsonValue | None:
         """Return a schema of the values that `other` doesn't admit, False if there are none, None if not known."""
+        if self._cases * other._cases > CASES_MAX:  # noqa: SLF001 -- of this very class
+            return None
         try:
             rest = self._canonical.subtract(other._canonical)  # noqa: SLF001 -- of this very class
             if rest.satisfiability() == Satisfiability.NO:
@@ -83,7 +93,9 @@ def admitted_values(schema: JsonValue, *, shared: Mapping[str, JsonValue]) -> Ad
     if reach.is_too_much:
         return None
     try:
-        return AdmittedValues(canonical=canonicalize(cast("Any", schema), **_options(reach.shared)))
+        return AdmittedValues(
+            canonical=canonicalize(cast("Any", schema), **_options(reach.shared)), cases=reach.cases
+        )
     except ENGINE_FAULTS:
         return None
 

@@ -21,7 +21,7 @@ from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_domain.flow.soundness.conditions import condition_findings
 from orchestrator_domain.flow.soundness.contracts import Resolved, contract_findings, resolved_contracts
 from orchestrator_domain.flow.soundness.decisions import decision_findings
-from orchestrator_domain.flow.soundness.examined import Examined
+from orchestrator_domain.flow.soundness.examined import Examined, information
 from orchestrator_domain.flow.soundness.fitting_updates import fitting_findings
 from orchestrator_domain.flow.soundness.graph import graph_findings
 from orchestrator_domain.flow.soundness.mappings import mapping_findings
@@ -29,7 +29,10 @@ from orchestrator_domain.flow.soundness.order import in_document_order
 from orchestrator_domain.flow.soundness.overlaps import overlap_findings
 from orchestrator_domain.flow.soundness.pinning import pin_contracts
 from orchestrator_domain.flow.soundness.references import reference_findings
-from orchestrator_domain.flow.soundness.satisfiability import satisfiability_findings
+from orchestrator_domain.flow.soundness.satisfiability import (
+    is_too_much_to_reason_about,
+    satisfiability_findings,
+)
 from orchestrator_domain.flow.soundness.schemas import schema_findings
 from orchestrator_domain.flow.soundness.sizes import size_findings
 from orchestrator_domain.flow.soundness.tasks import task_findings
@@ -89,7 +92,12 @@ class FlowSoundness:
     def _judge_schemas(self, examined: Examined, contracts: Resolved) -> Iterator[Finding]:
         findings = tuple(schema_findings(examined))
         yield from findings
-        if all(finding.severity is not Severity.ERROR for finding in findings):
+        if any(finding.severity is Severity.ERROR for finding in findings):
+            return
+        if is_too_much_to_reason_about(examined):
+            message = "The schemas have too many alternatives to be searched for what nothing satisfies."
+            yield information("ANALYSIS_INCOMPLETE", Pointer.root(), message)
+        else:
             yield from satisfiability_findings(examined)
             yield from fitting_findings(examined, contracts)
 

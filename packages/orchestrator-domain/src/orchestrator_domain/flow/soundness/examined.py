@@ -89,6 +89,10 @@ def warning(code: str, at: Pointer, message: str, suggestion: str | None = None)
     )
 
 
+def information(code: str, at: Pointer, message: str) -> Finding:
+    return Finding(code=code, pointer=str(at), message=message, severity=Severity.INFORMATION)
+
+
 def unknown(code: str, at: Pointer, noun: str, key: str, known: Iterable[str]) -> Finding:
     """Return the finding of a key that nothing declares, with the nearest one that something does."""
     return error(code, at, f"There is no {noun} '{key}'; declare it or correct the key.", nearest(key, known))

@@ -1,16 +1,29 @@
 """Schemas that nothing satisfies, each alone and those that are enforced together."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.schema_excerpt import Excerpt
-from orchestrator_domain.exact_json.schema_sets import surely_disjoint, unsatisfiable_places
+from orchestrator_domain.exact_json.schema_sets import cases_of, surely_disjoint, unsatisfiable_places
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_domain.flow.findings import Finding
 from orchestrator_domain.flow.soundness.examined import Examined, error, warning
 from orchestrator_domain.flow.soundness.schemas import placed_schemas
 
 _ANY_OBJECT: JsonObject = {"type": "object"}
+
+
+_CASES_MAX: Final = 2**17
+
+
+def is_too_much_to_reason_about(examined: Examined) -> bool:
+    """Tell whether all schemas together, with each update's look at the data's schema, could take many seconds."""
+    flow = examined.flow
+    cases = sum(cases_of(schema, shared=flow.schemas) for schema, _ in placed_schemas(examined))
+    updates = sum(len(transition.updates) for transition in flow.transitions)
+    of_data = 0 if flow.data_schema is None else cases_of(flow.data_schema, shared=flow.schemas)
+    return cases + updates * of_data > _CASES_MAX
 
 
 def satisfiability_findings(examined: Examined) -> Iterator[Finding]:
