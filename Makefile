@@ -8,7 +8,7 @@ COVERAGE = --cov --cov-report=term:skip-covered
 
 export PYTHON
 
-.PHONY: help demo up test test-all acceptance simulate check format bench publish lock clean FORCE
+.PHONY: help demo up test test-all acceptance simulate check format bench explorer publish lock clean FORCE
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -19,10 +19,10 @@ demo: $(INSTALLED) ## Run the example flow end to end on this machine, and say w
 up: $(INSTALLED) ## Start the service with its database, token issuer and provider doubles; Ctrl-C stops it
 	$(BIN)/orchestrator-sandbox up $(ARGS)
 
-test: check ## Run the checks and the tests, with branch coverage of the domain
+test: check explorer ## Run the checks and the tests, with branch coverage of the domain
 	$(PYTEST) $(COVERAGE) -m "not exhaustive" $(ARGS)
 
-test-all: check ## Run the checks and every test, the exhaustive ones included
+test-all: check explorer ## Run the checks and every test, the exhaustive ones included
 	$(PYTEST) $(COVERAGE) $(ARGS)
 
 acceptance: $(INSTALLED) ## Run the acceptance cases of the specification only
@@ -43,6 +43,13 @@ format: $(INSTALLED) ## Rewrite the sources in the project's format
 
 bench: $(INSTALLED) ## Measure against targets and peers; ONLY=name runs one figure
 	$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY))
+
+explorer: .venv-exploration/.installed ## Install what generates requests from the contract, in an environment of its own
+
+.venv-exploration/.installed: requirements/exploration.txt
+	tools/uv.sh venv --quiet --clear --no-project --python "$$(tools/python.sh)" .venv-exploration
+	tools/uv.sh pip sync --quiet --python .venv-exploration --require-hashes requirements/exploration.txt
+	@touch "$@"
 
 publish: $(INSTALLED) ## Copy the contract and the problem catalogue into the package that serves them
 	$(BIN)/python tools/publish_documents.py

@@ -23,6 +23,8 @@ compile sandbox --constraints requirements/dev.txt apps/sandbox/pyproject.toml
 compile production --constraints requirements/dev.txt apps/service/pyproject.toml
 compile build "$@" requirements/build.in
 compile uv "$@" requirements/uv.in
+# It binds libraries that production runs in other versions, so it lives in an environment of its own.
+compile exploration "$@" requirements/exploration.in
 compile ../bench/requirements-peers "$@" bench/requirements-peers.in
 
 if grep -n -i -E 'https?:|file:|index-url|find-links|^-e' requirements/*.txt bench/requirements-peers.txt; then
