@@ -243,3 +243,14 @@ def test_no_path_and_method_has_two_rows(service: HttpService) -> None:
     services = service.services
     rows = route_table(services, HttpSettings(request_api_enabled=True, flow_admin_enabled=True))
     assert len({(row.method, row.path) for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize("key", ["a b", "-", "1abc", "%3Cscript%3E", "%C3%91", "k" * 101, "%F0%9F%98%80"])
+async def test_what_can_not_be_a_key_names_nothing_and_creates_nothing(service: HttpService, key: str) -> None:
+    answer = await service.call(
+        "PUT",
+        f"{API}/admin/request-types/{key}/active-flow",
+        body={"flowId": "01978c5e-0000-7000-8000-000000000001"},
+        headers={"If-None-Match": "*"},
+    )
+    assert problem_of(answer, 404)["detail"] == "There is nothing with this key."

@@ -1,5 +1,6 @@
 """Ids, keys and tokens as distinct types, so that two strings side by side can't be swapped."""
 
+import re
 from typing import NewType
 from uuid import UUID
 
@@ -30,3 +31,10 @@ LeaseOwner = NewType("LeaseOwner", str)
 FencingToken = NewType("FencingToken", int)
 Revision = NewType("Revision", int)
 CorrelationId = NewType("CorrelationId", str)
+
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
+
+
+def is_key(text: str) -> bool:
+    """Say whether a text can be a key of the flow language or of a request type: 1–100 characters, a letter first."""
+    return _KEY.fullmatch(text) is not None

@@ -10,13 +10,12 @@ from attrs import frozen
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.errors import NotFound
 from orchestrator_domain.exact_json.value import JsonObject
-from orchestrator_domain.identifiers import CorrelationId
+from orchestrator_domain.identifiers import CorrelationId, is_key
 from orchestrator_http.header_lines import HeaderLines
 from orchestrator_http.payloads import object_body, require_json
 from orchestrator_http.query import read_query
 
 UUID_FORM: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_KEY_CHARACTERS_MAX: Final = 100
 
 
 @frozen(kw_only=True)
@@ -40,7 +39,7 @@ class Call:
     def path_key(self, name: str) -> str:
         """Return a path parameter that is a key; raise NotFound for what can't be one."""
         text = self.path_parameters[name]
-        if not 0 < len(text) <= _KEY_CHARACTERS_MAX or not text.isprintable() or "\ufffd" in text:
+        if not is_key(text):
             raise NotFound("There is nothing with this key.")
         return text
 

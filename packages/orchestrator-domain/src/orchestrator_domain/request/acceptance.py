@@ -122,7 +122,8 @@ def decide_acceptance(
         )
     if active is not None:
         raise RequestBusy(
-            "An earlier event of this request is still being processed.", active_execution=active
+            "An earlier event of this request hasn't ended yet: it is being processed, or waits for an operator.",
+            active_execution=active,
         )
     transition = _transition(command, request, flow)
     _require_role(actor, transition)

@@ -1,6 +1,5 @@
 """Keys, texts, numbers, roles, pointers and schemas: what the objects of the language are made of."""
 
-import re
 from decimal import Decimal
 from typing import Final
 
@@ -8,11 +7,10 @@ from orchestrator_domain.exact_json.pointer import InvalidPointer, Pointer
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_domain.flow.document.members import Read, list_of, wrong_kind
 from orchestrator_domain.flow.document.reading import Reading, Unreadable, nearest
-from orchestrator_domain.identifiers import Role
+from orchestrator_domain.identifiers import Role, is_key
 
 INTEGER_MAX: Final = 2_147_483_647
 _NAME_MAX: Final = 200
-_KEY: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 
 
 def text(reading: Reading, value: JsonValue, at: Pointer) -> str | Unreadable:
@@ -27,7 +25,7 @@ def key(reading: Reading, value: JsonValue, at: Pointer) -> str | Unreadable:
     """Read a key of the language (flow-language: 1–100 characters, a letter first)."""
     if not isinstance(value, str):
         return wrong_kind(reading, value, at, "a string")
-    if _KEY.fullmatch(value):
+    if is_key(value):
         return value
     message = "A key is 1 to 100 characters long: a letter, then letters, digits, '_', '.' and '-'."
     return reading.fault("INVALID_KEY", at, message)
@@ -137,7 +135,7 @@ def _leads_somewhere(tokens: tuple[str, ...]) -> bool:
         case ("request" | "event", "data", *_) | ("actor",):
             return True
         case ("results", result, *_):
-            return _KEY.fullmatch(result) is not None
+            return is_key(result) is not None
         case ("actor", member, *_):
             return member in _ACTOR_MEMBERS
         case _:
