@@ -23,7 +23,8 @@ class Failure:
 
     def __str__(self) -> str:
         steps = "\n".join(self.trace)
-        return f"Seed {self.seed} breaks a promise: {self.promise}\n{steps}\n{self.promise}"
+        again = f"SIMULATION_FIRST_SEED={self.seed} make simulate SEEDS=1"
+        return f"Seed {self.seed} breaks a promise: {self.promise}\n{again}\n{steps}\n{self.promise}"
 
 
 def failure_of(
