@@ -18,7 +18,7 @@ from orchestrator_domain.testing.contracts.stored_cases import (
 from orchestrator_domain.testing.examples import checkpoint_of, write_of
 from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
 from orchestrator_postgres.execution_queue import UNREADABLE_CLAIMS_MAX, PostgresExecutionQueue
-from orchestrator_postgres.statements import sql_file
+from orchestrator_postgres.fault_translation import StorageRefused
 
 
 async def _claim(harness: PostgresHarness, owner: LeaseOwner, limit: int) -> Sequence[ClaimedExecution]:
@@ -90,15 +90,36 @@ async def test_a_row_that_stays_unreadable_ends_with_an_operator(harness: Postgr
     assert [entry.kind for entry in await harness.history(broken.request_id)][-1] == "RECONCILIATION_REQUIRED"
 
 
-@pytest.mark.parametrize("index", ["ix_execution_due", "ix_execution_lease"])
-async def test_a_claim_is_served_by_both_partial_indexes(harness: PostgresHarness, index: str) -> None:
-    values = {"owner": WORKER, "claims_max": 10, "lease_seconds": LEASE_SECONDS}
-    async with harness.superuser.transaction(force_rollback=True):
-        await harness.superuser.execute(b"SET LOCAL enable_seqscan = off")
-        cursor = await harness.superuser.execute(b"EXPLAIN " + sql_file("claim_mark"), values)
-        plan = "\n".join(row["QUERY PLAN"] for row in await cursor.fetchall())
-    assert f"using {index} on execution" in plan
-    assert "Index Cond: (" in plan
+async def test_a_claim_that_can_not_be_read_leaves_everything_as_it_was(harness: PostgresHarness) -> None:
+    cases = StoredCases(harness=harness)
+    accepted = await cases.accepted()
+    await harness.superuser.execute(
+        b"REVOKE SELECT ON orchestrator.action_execution FROM orchestrator_runtime"
+    )
+    with pytest.raises(StorageRefused):
+        await _claim(harness, WORKER, 1)
+    (row,) = await harness.rows(
+        b"SELECT status, fencing_token FROM orchestrator.execution WHERE id = %s", accepted.id
+    )
+    assert (row["status"], row["fencing_token"]) == ("PENDING", 0)
+
+
+async def test_what_was_held_while_others_were_claimed_is_found_again(harness: PostgresHarness) -> None:
+    cases = StoredCases(harness=harness)
+    oldest = await cases.accepted()
+    await harness.superuser.execute(
+        b"UPDATE orchestrator.execution SET next_attempt_at = clock_timestamp() - interval '1 day'"
+    )
+    for _ in range(3):
+        await cases.accepted()
+    async with harness.superuser.transaction():
+        await harness.rows(b"SELECT FROM orchestrator.execution WHERE id = %s FOR UPDATE", oldest.id)
+        for _ in range(3):
+            assert await _claim(harness, WORKER, 1)
+    async with asyncio.timeout(60):
+        while not (found := await _claim(harness, WORKER, 1)):
+            pass
+    assert [one.execution.id for one in found] == [oldest.id]
 
 
 async def _break(harness: PostgresHarness, execution_id: ExecutionId) -> None:

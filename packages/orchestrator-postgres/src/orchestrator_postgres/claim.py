@@ -10,6 +10,7 @@ from attrs import frozen
 from orchestrator_domain.execution.execution import Fence
 from orchestrator_domain.identifiers import FencingToken, FlowId, LeaseOwner, StateKey
 from orchestrator_domain.ports.execution_queue import ClaimedExecution
+from orchestrator_postgres.claim_horizon import ClaimHorizon
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.row_mapping import (
     Row,
@@ -44,19 +45,28 @@ class Claims:
 
 
 async def claim_due(
-    connection: StoreConnection, *, owner: LeaseOwner, limit: int, lease_seconds: float
+    connection: StoreConnection,
+    horizon: ClaimHorizon,
+    *,
+    owner: LeaseOwner,
+    limit: int,
+    lease_seconds: float,
 ) -> Claims:
-    """Claim at most `limit` due executions, committed on return."""
-    async with connection.pipeline(), connection.transaction():
-        values = {"owner": owner, "claims_max": limit, "lease_seconds": lease_seconds}
+    """Claim at most `limit` due executions, committed on return.
+
+    The statements of one pipeline are one transaction, ended by its end, so that a poll that finds nothing is one
+    statement and no more.
+    """
+    values = {"owner": owner, "claims_max": limit, "lease_seconds": lease_seconds, **horizon.bounds()}
+    async with connection.pipeline():
         marked = await (await connection.execute(_MARK, values)).fetchall()
         ids = [row["id"] for row in marked]
         if not ids:
             return Claims(executions=(), unreadable=())
         read = await connection.execute(_READ, {"ids": ids})
         read_checkpoints = await connection.execute(_READ_CHECKPOINTS, {"ids": ids})
-        rows, checkpoint_rows = await read.fetchall(), await read_checkpoints.fetchall()
-    return _claims(rows, _by_execution(checkpoint_rows))
+    horizon.learn(marked, limit=limit)
+    return _claims(await read.fetchall(), _by_execution(await read_checkpoints.fetchall()))
 
 
 def _by_execution(rows: Sequence[Row]) -> Mapping[UUID, Sequence[Row]]:

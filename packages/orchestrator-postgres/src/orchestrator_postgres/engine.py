@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from time import monotonic
+from types import MappingProxyType
 from typing import Any, Self, cast
 
 import psycopg
@@ -25,7 +26,9 @@ _TRUSTED_SECONDS = 1.0
 class ConnectionSettings:
     """Where the database is and how long anything may take. All times in seconds.
 
-    `application_name` is what pg_stat_activity shows.
+    `application_name` is what pg_stat_activity shows. `looks_rows_up` is for connections whose every statement finds its
+    rows by key: they keep one plan per statement, by index, whatever the statistics say of a table that was empty when
+    they were taken.
     """
 
     url: str = field(repr=False)
@@ -33,6 +36,7 @@ class ConnectionSettings:
     connect_timeout_seconds: int = 5
     lock_timeout_seconds: float = 10.0
     statement_timeout_seconds: float = 30.0
+    looks_rows_up: bool = False
 
     def arguments(self) -> Mapping[str, Any]:
         """Return what psycopg's `connect` takes."""
@@ -54,7 +58,20 @@ class ConnectionSettings:
             "lock_timeout": f"{int(self.lock_timeout_seconds * 1000)}ms",
             "statement_timeout": f"{int(self.statement_timeout_seconds * 1000)}ms",
             "TimeZone": "UTC",
+            **(_BY_KEY if self.looks_rows_up else {}),
         }
+
+
+_BY_KEY: Mapping[str, str] = MappingProxyType(
+    {
+        "enable_seqscan": "off",
+        "enable_hashjoin": "off",
+        "enable_material": "off",
+        "enable_mergejoin": "off",
+        "jit": "off",
+        "plan_cache_mode": "force_generic_plan",
+    }
+)
 
 
 class StoreConnection(AsyncConnection[DictRow]):

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 from typing import Self
 
+from attrs import evolve
+
 from orchestrator_domain.audit import SYSTEM_SUBJECT, AuditFact, AuditKind
 from orchestrator_domain.errors import OrchestratorError
 from orchestrator_domain.execution.checkpoint import Checkpoint
@@ -14,6 +16,7 @@ from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedEx
 from orchestrator_domain.ports.identifiers import Identifiers
 from orchestrator_postgres.bounded_retry import retried
 from orchestrator_postgres.claim import Claims, UnreadableClaim, claim_due
+from orchestrator_postgres.claim_horizon import ClaimHorizon
 from orchestrator_postgres.engine import ConnectionSettings
 from orchestrator_postgres.fenced_write import Ending, FencedWrite, LinkedDocument, Transitioned
 from orchestrator_postgres.kept_connections import KeptConnections
@@ -45,10 +48,12 @@ class PostgresExecutionQueue(ExecutionQueue):
         connections_max: int = 2,
         unreadable: Callable[[ExecutionId], None] = _ignored,
     ) -> None:
-        self._connections = KeptConnections(settings, connections_max=connections_max)
-        self._connections_alone = KeptConnections(settings, connections_max=connections_max)
+        by_key = evolve(settings, looks_rows_up=True)
+        self._connections = KeptConnections(by_key, connections_max=connections_max)
+        self._connections_alone = KeptConnections(by_key, connections_max=connections_max)
         self._lane = WriteLane(together=self._connections, alone=self._connections_alone)
         self._renewal = LeaseRenewal(settings)
+        self._horizon = ClaimHorizon()
         self._identifiers = identifiers
         self._told_unreadable = unreadable
 
@@ -74,7 +79,9 @@ class PostgresExecutionQueue(ExecutionQueue):
     ) -> Sequence[ClaimedExecution]:
         async def attempt(_: int) -> Claims:
             async with self._connections.lend() as connection:
-                return await claim_due(connection, owner=owner, limit=limit, lease_seconds=lease_seconds)
+                return await claim_due(
+                    connection, self._horizon, owner=owner, limit=limit, lease_seconds=lease_seconds
+                )
 
         claims = await retried(attempt)
         for claim in claims.unreadable:

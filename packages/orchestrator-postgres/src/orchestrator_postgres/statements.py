@@ -11,9 +11,9 @@ _DIALECT: Dialect = dialect()  # type: ignore[no-untyped-call]
 
 
 def sql_file(name: str) -> bytes:
-    """Return the statement in `sql/<name>.sql` without the comments of its header."""
+    """Return the statement in `sql/<name>.sql` without its comments."""
     lines = (_FILES / f"{name}.sql").read_text(encoding="utf-8").splitlines()
-    return "\n".join(line for line in lines if not line.startswith("--")).encode()
+    return "\n".join(line for line in lines if not line.lstrip().startswith("--")).encode()
 
 
 def compiled(statement: ClauseElement) -> bytes:

@@ -15,7 +15,10 @@ FROM json_to_recordset(%(rows)s::json) AS given (
   external_key text, input_hash text, effect text, uncertain boolean, result jsonb, provider_reference text,
   error_code text, finished boolean
 )
-JOIN orchestrator.execution ON execution.id = given.execution_id
+CROSS JOIN LATERAL (
+  -- OFFSET 0 keeps this a lookup by key, whatever the planner thinks of the table's size.
+  SELECT * FROM orchestrator.execution WHERE execution.id = given.execution_id OFFSET 0
+) AS execution
 WHERE execution.request_id = given.request_id
   AND execution.status = 'RUNNING'
   AND execution.lease_owner = given.owner

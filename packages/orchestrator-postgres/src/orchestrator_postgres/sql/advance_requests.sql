@@ -1,17 +1,25 @@
 -- Promises: each request's revision, state and data move on as told, and its fact is the next link of its history;
 --   both or neither. No row for a request that isn't at the revision that its move starts from.
--- Locks: request_instance, the rows (held already by the caller's first statement). Index: request_instance_pkey.
+-- Locks: request_instance, the rows (held already by the caller's first statement). Index: request_instance_pkey; a
+--   row that is locked stays in its place.
 -- The link is SHA-256 over four lines: previous head, sequence, moment in UTC microseconds, content hash.
 WITH moment AS MATERIALIZED (
   SELECT clock_timestamp() AS at
 ),
 given AS MATERIALIZED (
-  SELECT *
+  SELECT given.*, request.place
   FROM json_to_recordset(%(rows)s::json) AS given (
     request_id uuid, from_revision bigint, revision_step bigint, to_state text, data jsonb,
     entry_id uuid, execution_id uuid, kind text, actor text, flow_id uuid, fact_from_state text, fact_to_state text,
     detail jsonb, salt text, detail_hash text, content_hash text
   )
+  CROSS JOIN LATERAL (
+    -- OFFSET 0 keeps this a lookup by key, whatever the planner thinks of the table's size.
+    SELECT request.ctid AS place
+    FROM orchestrator.request_instance AS request
+    WHERE request.id = given.request_id
+    OFFSET 0
+  ) AS request
 ),
 advanced AS (
   UPDATE orchestrator.request_instance AS request
@@ -34,7 +42,7 @@ advanced AS (
       'hex'
     )
   FROM given, moment
-  WHERE request.id = given.request_id AND request.revision = given.from_revision
+  WHERE request.ctid = given.place AND request.revision = given.from_revision
   RETURNING request.id, request.updated_at, request.audit_sequence, request.audit_head, moment.at
 ),
 written AS (

@@ -16,7 +16,15 @@ SELECT
   flow.version AS flow_version,
   flow.checksum AS flow_checksum
 FROM orchestrator.execution
-JOIN orchestrator.request_instance AS request ON request.id = execution.request_id
-JOIN orchestrator.flow_definition AS flow ON flow.id = request.flow_id
+-- OFFSET 0 keeps these lookups by key, whatever the planner thinks of the tables' sizes.
+CROSS JOIN LATERAL (
+  SELECT * FROM orchestrator.request_instance AS request WHERE request.id = execution.request_id OFFSET 0
+) AS request
+CROSS JOIN LATERAL (
+  SELECT flow.id, flow.flow_key, flow.version, flow.checksum
+  FROM orchestrator.flow_definition AS flow
+  WHERE flow.id = request.flow_id
+  OFFSET 0
+) AS flow
 WHERE execution.id = ANY (%(ids)s)
 ORDER BY execution.next_attempt_at, execution.created_at, execution.id

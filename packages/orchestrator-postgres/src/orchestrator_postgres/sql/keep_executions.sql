@@ -5,7 +5,10 @@ WITH kept AS MATERIALIZED (
   SELECT execution.id, execution.claims_without_progress, fence.progressed
   FROM json_to_recordset(%(rows)s::json)
     AS fence (execution_id uuid, request_id uuid, owner text, token bigint, progressed boolean)
-  JOIN orchestrator.execution ON execution.id = fence.execution_id
+  CROSS JOIN LATERAL (
+    -- OFFSET 0 keeps this a lookup by key, whatever the planner thinks of the table's size.
+    SELECT * FROM orchestrator.execution WHERE execution.id = fence.execution_id OFFSET 0
+  ) AS execution
   WHERE execution.request_id = fence.request_id
     AND execution.status = 'RUNNING'
     AND execution.lease_owner = fence.owner
@@ -15,7 +18,8 @@ WITH kept AS MATERIALIZED (
 progressed AS (
   UPDATE orchestrator.execution
   SET claims_without_progress = 0
-  FROM kept
-  WHERE execution.id = kept.id AND kept.progressed AND kept.claims_without_progress <> 0
+  WHERE execution.id = ANY (
+    ARRAY(SELECT kept.id FROM kept WHERE kept.progressed AND kept.claims_without_progress <> 0)
+  )
 )
 SELECT kept.id FROM kept

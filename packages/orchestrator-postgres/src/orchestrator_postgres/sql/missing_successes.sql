@@ -12,4 +12,5 @@ WHERE NOT EXISTS (
     AND checkpoint.external_idempotency_key = expected.external_key
     AND checkpoint.input_hash = expected.input_hash
     AND checkpoint.effect = expected.effect
+  OFFSET 0
 )

@@ -8,8 +8,16 @@ SELECT
   execution.actor_subject
 FROM json_to_recordset(%(rows)s::json)
   AS fence (execution_id uuid, request_id uuid, owner text, token bigint)
-JOIN orchestrator.execution ON execution.id = fence.execution_id
-JOIN orchestrator.request_instance AS request ON request.id = execution.request_id
+CROSS JOIN LATERAL (
+  -- OFFSET 0 keeps this a lookup by key, whatever the planner thinks of the table's size.
+  SELECT * FROM orchestrator.execution WHERE execution.id = fence.execution_id OFFSET 0
+) AS execution
+CROSS JOIN LATERAL (
+  SELECT request.revision, request.current_state
+  FROM orchestrator.request_instance AS request
+  WHERE request.id = execution.request_id
+  OFFSET 0
+) AS request
 WHERE execution.request_id = fence.request_id
   AND execution.status = 'RUNNING'
   AND execution.lease_owner = fence.owner

@@ -1,0 +1,119 @@
+"""How PostgreSQL finds the rows of the hot statements: by key, on a database whose statistics know of no row."""
+
+import re
+
+import pytest
+from attrs import evolve
+from tests.plugins.postgres_harness import PostgresHarness
+
+from orchestrator_domain.testing.contracts.stored_cases import StoredCases
+from orchestrator_postgres.engine import connect
+from orchestrator_postgres.statements import sql_file
+
+HOT_STATEMENTS = {
+    "add_checkpoints": {"execution_pkey"},
+    "advance_requests": {"request_instance_pkey"},
+    "claim_mark": {"ix_execution_due", "ix_execution_lease", "execution_pkey"},
+    "claim_read": {"execution_pkey", "request_instance_pkey", "flow_definition_pkey"},
+    "end_executions": {"execution_pkey"},
+    "keep_executions": {"execution_pkey"},
+    "link_documents": set[str](),
+    "lock_execution": {"execution_pkey"},
+    "lock_free_executions": {"execution_pkey"},
+    "lock_free_requests": {"request_instance_pkey"},
+    "lock_request": {"request_instance_pkey"},
+    "missing_successes": {"action_execution_execution_id_action_id_key"},
+    "read_checkpoints": {"action_execution_execution_id_action_id_key"},
+    "read_fences": {"execution_pkey", "request_instance_pkey"},
+    "read_outcome": {"execution_pkey"},
+    "replace_checkpoints": {"execution_pkey", "action_execution_execution_id_action_id_key"},
+}
+
+
+async def _plan(harness: PostgresHarness, statement: str) -> str:
+    """Return the plan that a queue's connection keeps for the statement, whatever its values are."""
+    names: list[str] = []
+
+    def numbered(found: re.Match[str]) -> str:
+        if found[1] not in names:
+            names.append(found[1])
+        return f"${names.index(found[1]) + 1}"
+
+    text = re.sub(r"%\((\w+)\)s", numbered, sql_file(statement).decode())
+    async with await connect(evolve(harness.settings, looks_rows_up=True)) as connection:
+        cursor = await connection.execute(f"EXPLAIN (GENERIC_PLAN) {text}".encode())
+        return "\n".join(row["QUERY PLAN"] for row in await cursor.fetchall())
+
+
+@pytest.mark.parametrize("statement", HOT_STATEMENTS)
+async def test_a_hot_statement_finds_its_rows_by_their_keys(harness: PostgresHarness, statement: str) -> None:
+    await _fill(harness)
+    plan = await _plan(harness, statement)
+    assert set(re.findall(r"(?:using|on) (\w+_pkey|ix_\w+|\w+_key)\b", plan)) == HOT_STATEMENTS[statement]
+
+
+@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed while empty"])
+# A claim is left out: its partial indexes are as good to walk through as to search while they are empty.
+@pytest.mark.parametrize("statement", [name for name in HOT_STATEMENTS if name != "claim_mark"])
+async def test_a_plan_that_was_made_while_tables_were_empty_walks_through_none_of_them(
+    harness: PostgresHarness, statement: str, *, analysed: bool
+) -> None:
+    if analysed:
+        await harness.superuser.execute(b"VACUUM (ANALYZE)")
+    plan = await _plan(harness, statement)
+    assert "Seq Scan" not in plan
+    assert plan.count("Index Cond: ") == len(re.findall(r"Index (?:Only )?Scan ", plan))
+
+
+@pytest.mark.parametrize(
+    ("index", "condition"),
+    [
+        ("ix_execution_due", r"\(next_attempt_at >= .* AND \(next_attempt_at <= "),
+        ("ix_execution_lease", r"\(lease_until >= .* AND \(lease_until <= "),
+    ],
+)
+async def test_a_claim_bounds_its_walk_over_each_partial_index_at_both_ends(
+    harness: PostgresHarness, index: str, condition: str
+) -> None:
+    await _fill(harness)
+    plan = await _plan(harness, "claim_mark")
+    assert re.search(rf"using {index} on .*\n\s+Index Cond: \({condition}", plan)
+
+
+async def _fill(harness: PostgresHarness) -> None:
+    """Store enough executions for statistics to speak of, most of them finished."""
+    flow = await StoredCases(harness=harness).active_flow()
+    async with harness.superuser.transaction():
+        await harness.superuser.execute(b"SET LOCAL session_replication_role = replica")
+        for statement in _FILLING:
+            await harness.superuser.execute(statement, {"flow": flow.id})
+    await harness.superuser.execute(b"ANALYZE")
+
+
+_FILLING = (
+    b"""
+    INSERT INTO orchestrator.request_instance
+      (id, type_key, flow_id, current_state, owner_subject, business_scope)
+    SELECT gen_random_uuid(), 'LENDING', %(flow)s, 'OPEN', 'clerk-1', 'NORTH' FROM generate_series(1, 3000)
+    """,
+    b"""
+    INSERT INTO orchestrator.execution
+      (id, request_id, idempotency_key, payload_hash, actor_subject, actor_snapshot, event_key, event_data,
+       transition_id, from_state, accepted_revision, status)
+    SELECT
+      gen_random_uuid(), id, 'key', repeat('0', 64), 'clerk-1', '{}', 'CHECK', '{}', 'check', 'OPEN', 1,
+      CASE WHEN row_number() OVER () <= 30 THEN 'PENDING' ELSE 'SUCCEEDED' END
+    FROM orchestrator.request_instance
+    """,
+    b"""
+    INSERT INTO orchestrator.action_execution
+      (id, execution_id, action_id, status, external_idempotency_key, input_hash)
+    SELECT gen_random_uuid(), id, 'lookup', 'SUCCEEDED', 'key', repeat('0', 64) FROM orchestrator.execution
+    """,
+    b"""
+    INSERT INTO orchestrator.flow_definition
+      (id, flow_key, version, status, schema_version, definition, created_by)
+    SELECT gen_random_uuid(), 'OTHER', number, 'DRAFT', 1, '{}', 'clerk-1'
+    FROM generate_series(1, 3000) AS number
+    """,
+)
