@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator_domain.execution.retry import attempts_left, retry_delay
+from orchestrator_domain.execution.retry import attempts_left, parked_delay, retry_delay
 from orchestrator_domain.flow.contract import RetryContract
 
 DEFAULT = RetryContract()
@@ -64,3 +64,11 @@ def test_a_providers_retry_after_is_honoured_within_bounds(asked: float, waited:
 @pytest.mark.parametrize(("attempts", "left"), [(0, True), (2, True), (3, False), (1_000_000, False)])
 def test_three_attempts_are_made_unless_the_contract_says_otherwise(attempts: int, *, left: bool) -> None:
     assert attempts_left(DEFAULT, attempts) is left
+
+
+@given(seconds=st.floats(min_value=0.0, max_value=1e9), fraction=FRACTIONS)
+def test_parking_lasts_as_long_as_is_asked_for_between_a_second_and_the_contracts_bound(
+    seconds: float, fraction: float
+) -> None:
+    asked = min(max(seconds, 1.0), DEFAULT.parked_seconds_max)
+    assert asked <= parked_delay(DEFAULT, seconds=seconds, fraction=fraction) <= asked * 1.25

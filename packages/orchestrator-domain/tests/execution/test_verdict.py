@@ -13,6 +13,7 @@ from orchestrator_domain.execution.attempt import (
     ActionResult,
     ContractViolated,
     NoWholeAnswer,
+    Parked,
     ProvenUnsent,
     Refused,
     Succeeded,
@@ -216,6 +217,43 @@ def test_a_wait_is_bounded_whatever_the_provider_asks_for(run: Run, seconds: flo
     verdict = judge(started(run, READ), Transient(retry_after_seconds=seconds), fraction=0.5)
     assert isinstance(verdict, RetryLater)
     assert 2.0 <= verdict.delay_seconds <= 300.0
+
+
+# An action is parked without an attempt being counted until its first start is an hour ago.
+
+
+@pytest.mark.parametrize("effect", list(Effect))
+@pytest.mark.parametrize("uncertain", [False, True])
+@pytest.mark.parametrize("attempts", [1, 3])
+@pytest.mark.parametrize("age", [0.0, 3599.9])
+def test_what_was_parked_is_as_before_its_start(
+    run: Run, effect: Effect, attempts: int, age: float, *, uncertain: bool
+) -> None:
+    step = started(run, effect, attempts=attempts, uncertain=uncertain, age=age)
+    verdict = judge(step, Parked(retry_after_seconds=30.0), fraction=0.0)
+    assert isinstance(verdict, RetryLater)
+    assert (verdict.delay_seconds, verdict.error_code) == (30.0, "CIRCUIT_OPEN")
+    before = evolve(step.start, status=PENDING, attempts=attempts - 1, error_code="CIRCUIT_OPEN")
+    assert verdict.checkpoint == before
+
+
+@pytest.mark.parametrize(("attempts", "verdict", "status"), [(2, RetryLater, PENDING), (3, GiveUp, FAILED)])
+@pytest.mark.parametrize("effect", list(Effect))
+def test_after_an_hour_what_was_parked_counts_as_an_attempt_that_was_not_sent(
+    run: Run, effect: Effect, attempts: int, verdict: type, status: CheckpointStatus
+) -> None:
+    judged = judge(
+        started(run, effect, attempts=attempts, age=3600.0), Parked(retry_after_seconds=30.0), fraction=0.5
+    )
+    assert type(judged) is verdict
+    assert (judged.checkpoint.status, judged.checkpoint.attempts) == (status, attempts)
+    assert not judged.checkpoint.uncertain
+
+
+def test_parking_for_too_long_after_an_uncertain_write_is_for_reconciliation(run: Run) -> None:
+    step = started(run, IDEMPOTENT, attempts=3, uncertain=True, age=3600.0)
+    verdict = judge(step, Parked(retry_after_seconds=30.0), fraction=0.5)
+    assert (type(verdict), verdict.checkpoint.status) == (GiveUp, UNKNOWN)
 
 
 def started(

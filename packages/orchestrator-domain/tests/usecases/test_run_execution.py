@@ -12,6 +12,7 @@ from orchestrator_domain.execution.attempt import (
     ActionResult,
     ContractViolated,
     NoWholeAnswer,
+    Parked,
     ProvenUnsent,
     Refused,
     Succeeded,
@@ -218,6 +219,43 @@ async def test_a_retry_waits_in_the_queue_and_goes_on_with_what_was_reached() ->
     ]
     retry = (await service.history(execution))[2]
     assert retry.detail == {"action": "second", "attempt": 1, "errorCode": "PROVIDER_UNAVAILABLE"}
+
+
+async def test_a_parked_execution_comes_back_for_an_hour_with_all_its_attempts() -> None:
+    service = EmbeddedService()
+    parked = [Parked(retry_after_seconds=600)] * 5
+    service.handler.script(FIRST, *parked, *[Transient()] * 2, chain_result(FIRST))
+    service.handler.script(SECOND, chain_result(SECOND))
+    service.handler.script(THIRD, chain_result(THIRD))
+    execution = await service.accepted()
+    for _ in parked:
+        assert await service.run() == RunEnded(status=WAITING, error_code="CIRCUIT_OPEN")
+        service.harness.clock.advance(599)
+        assert not await _due(service)
+        service.harness.clock.advance(151)
+    for _ in range(2):
+        assert (await service.run()).error_code == "PROVIDER_UNAVAILABLE"
+        service.harness.clock.advance(60)
+    assert (await service.run()).status is ExecutionStatus.SUCCEEDED
+    assert [context.attempt for context in service.handler.attempts] == [1] * 6 + [2, 3, 1, 1]
+    assert (await service.history(execution))[2].detail == {
+        "action": "first",
+        "attempt": 0,
+        "errorCode": "CIRCUIT_OPEN",
+    }
+
+
+@pytest.mark.parametrize("effect", list(Effect))
+async def test_a_circuit_that_stays_open_ends_in_failed_an_hour_and_the_contracts_attempts_later(
+    effect: Effect,
+) -> None:
+    service = service_with(effect)
+    service.handler.script(FIRST, *[Parked(retry_after_seconds=1800)] * 5)
+    await service.accepted()
+    for _ in range(4):
+        assert (await service.run()).status is WAITING
+        service.harness.clock.advance(2400)
+    assert await service.run() == RunEnded(status=FAILED, error_code="CIRCUIT_OPEN")
 
 
 async def test_a_contract_violation_leaves_its_places_in_the_history() -> None:

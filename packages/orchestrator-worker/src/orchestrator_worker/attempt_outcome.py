@@ -4,6 +4,7 @@ from orchestrator_domain.execution.attempt import (
     ActionResult,
     ContractViolated,
     NoWholeAnswer,
+    Parked,
     ProvenUnsent,
     Refused,
     Succeeded,
@@ -20,6 +21,7 @@ def outcome_of(result: ActionResult) -> str:
             return "SUCCEEDED"
         case (
             ProvenUnsent()
+            | Parked()
             | NoWholeAnswer()
             | Transient()
             | Refused()

@@ -21,6 +21,17 @@ class ProvenUnsent:
 
 
 @frozen(kw_only=True)
+class Parked:
+    """Nothing was tried, because trying now would help nobody (open circuit breaker, integration at its limit).
+
+    No attempt is counted for it, for as long as the contract's `parked_seconds_max` allows.
+    """
+
+    error_code: str = "CIRCUIT_OPEN"
+    retry_after_seconds: float
+
+
+@frozen(kw_only=True)
 class NoWholeAnswer:
     """The call may have arrived, but no whole answer came back (timeout, reset, cut, crash)."""
 
@@ -71,6 +82,7 @@ class Unavailable:
 type ActionResult = (
     Succeeded
     | ProvenUnsent
+    | Parked
     | NoWholeAnswer
     | Transient
     | Refused

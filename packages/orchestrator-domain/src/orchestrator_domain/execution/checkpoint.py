@@ -70,6 +70,15 @@ class Checkpoint:
             error_code=error_code,
         )
 
+    def parked(self, error_code: str) -> "Checkpoint":
+        """Return the checkpoint as it was before an attempt that was not made; what was known before stays known."""
+        return evolve(
+            self,
+            status=CheckpointStatus.PENDING,
+            attempts=self.attempts - 1,
+            error_code=error_code,
+        )
+
     def failed(self, error_code: str | None = None) -> "Checkpoint":
         """Return the end of an action: FAILED if nothing can have happened, else UNKNOWN."""
         if self.uncertain and self.effect is not Effect.READ_ONLY:

@@ -22,5 +22,14 @@ def retry_delay(
     return max(jittered, min(retry_after_seconds, contract.retry_after_max_seconds))
 
 
+def parked_delay(contract: RetryContract, *, seconds: float, fraction: float) -> float:
+    """Return how long to wait for what isn't worth trying before `seconds` have passed.
+
+    `fraction` in [0, 1) adds up to a quarter, so that what was parked together doesn't come back together; it is a
+    second at least, and no longer than the contract parks.
+    """
+    return max(1.0, min(seconds, contract.parked_seconds_max)) * (1.0 + fraction / 4)
+
+
 def attempts_left(contract: RetryContract, attempts: int) -> bool:
     return attempts < contract.attempts_max

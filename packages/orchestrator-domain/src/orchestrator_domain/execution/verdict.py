@@ -9,6 +9,7 @@ from orchestrator_domain.execution.attempt import (
     ActionResult,
     ContractViolated,
     NoWholeAnswer,
+    Parked,
     ProvenUnsent,
     Refused,
     Succeeded,
@@ -17,7 +18,7 @@ from orchestrator_domain.execution.attempt import (
     UnclearRefusal,
 )
 from orchestrator_domain.execution.checkpoint import Checkpoint
-from orchestrator_domain.execution.retry import attempts_left, retry_delay
+from orchestrator_domain.execution.retry import attempts_left, parked_delay, retry_delay
 from orchestrator_domain.execution.stepping import StartAction, effective_effect
 from orchestrator_domain.flow.contract import Effect
 
@@ -65,6 +66,8 @@ def judge(step: StartAction, result: ActionResult, *, fraction: float) -> Verdic
             return GoOn(checkpoint=running.succeeded(value, reference))
         case ProvenUnsent(error_code=code):
             return _again(step, running.to_be_retried(code, uncertain=False), code, fraction)
+        case Parked(error_code=code, retry_after_seconds=seconds):
+            return _parked(step, code, seconds, fraction)
         case NoWholeAnswer(error_code=code):
             return _again_if_safe(step, running.to_be_retried(code, uncertain=writes), code, fraction)
         case Transient(error_code=code, retry_after_seconds=seconds, proves_no_effect=proven):
@@ -96,6 +99,16 @@ def _held_to_contract(step: StartAction, result: ActionResult) -> ActionResult:
 
 def _ended(running: Checkpoint, code: str) -> Checkpoint:
     return running.failed(code) if running.effect is Effect.READ_ONLY else running.unknown(code)
+
+
+def _parked(step: StartAction, code: str, seconds: float, fraction: float) -> Verdict:
+    """Wait without counting an attempt; once the first one is too long ago, count it like one that wasn't sent."""
+    running, retry = step.start, step.contract.retry
+    if running.first_attempt_age_seconds < retry.parked_seconds_max:
+        delay = parked_delay(retry, seconds=seconds, fraction=fraction)
+        return RetryLater(checkpoint=running.parked(code), delay_seconds=delay, error_code=code)
+    waiting = running.to_be_retried(code, uncertain=False)
+    return _again(step, waiting, code, fraction, retry_after_seconds=seconds)
 
 
 def _again_if_safe(

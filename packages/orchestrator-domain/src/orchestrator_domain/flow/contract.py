@@ -28,13 +28,15 @@ class RetryContract:
     """Bound the attempts of one action. All times in seconds.
 
     The wait before attempt n + 1 is `backoff_seconds * 2 ** (n - 1)`, at most `backoff_max_seconds`, and then jittered
-    by ±25 %; a provider's Retry-After may lengthen it up to `retry_after_max_seconds`.
+    by ±25 %; a provider's Retry-After may lengthen it up to `retry_after_max_seconds`. What isn't worth trying waits
+    without counting as an attempt until the action's first start is `parked_seconds_max` ago.
     """
 
     attempts_max: int = 3
     backoff_seconds: float = 2.0
     backoff_max_seconds: float = 60.0
     retry_after_max_seconds: float = 300.0
+    parked_seconds_max: float = 3600.0
 
 
 @frozen(kw_only=True)
