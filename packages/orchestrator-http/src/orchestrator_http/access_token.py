@@ -84,8 +84,8 @@ def require_allowed(token: ReadToken, issuer: TrustedIssuer) -> None:
         raise TokenRefused("typ")
 
 
-def verified_claims(token: ReadToken, keys: Sequence[PublicKey]) -> JsonObject:
-    """Return the claims once one of the keys is found to have signed them; raise TokenRefused.
+def verified_claims(token: ReadToken, keys: Sequence[PublicKey]) -> tuple[JsonObject, PublicKey]:
+    """Return the claims, and which of the keys was found to have signed them; raise TokenRefused.
 
     What the library raises besides passes through: it is of many types, and none of them means success.
     """
@@ -95,14 +95,14 @@ def verified_claims(token: ReadToken, keys: Sequence[PublicKey]) -> JsonObject:
         if jws.validate_compact(signed, key, registry=registry):
             claims = parse_json(signed.payload)
             if isinstance(claims, dict):
-                return claims
+                return claims, key
     raise TokenRefused("signature")
 
 
 def actor_of(claims: JsonObject, issuer: TrustedIssuer, *, now_seconds: float, named_by_alias: bool) -> Actor:
     """Return who acts, from verified claims; raise TokenRefused for any claim that is missing, wrong or mistyped."""
     _require_issuer_and_audience(claims, issuer)
-    _require_valid_now(claims, now_seconds, issuer.clock_skew_seconds)
+    require_valid_now(claims, now_seconds, issuer.clock_skew_seconds)
     return Actor(
         subject=_subject(claims, issuer, named_by_alias=named_by_alias),
         roles=frozenset(Role(name) for name in _names(claim_at(claims, issuer.roles_claim))),
@@ -132,7 +132,8 @@ def _require_issuer_and_audience(claims: JsonObject, issuer: TrustedIssuer) -> N
         raise TokenRefused("aud")
 
 
-def _require_valid_now(claims: JsonObject, now_seconds: float, skew_seconds: float) -> None:
+def require_valid_now(claims: JsonObject, now_seconds: float, skew_seconds: float) -> None:
+    """Raise TokenRefused before and after the time in which the claims hold."""
     if "exp" not in claims or _seconds(claims["exp"]) + skew_seconds <= now_seconds:
         raise TokenRefused("exp")
     for name in ("nbf", "iat"):

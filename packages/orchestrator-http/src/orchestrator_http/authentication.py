@@ -13,12 +13,14 @@ from orchestrator_http.access_token import (
     actor_of,
     read_token,
     require_allowed,
+    require_valid_now,
     verified_claims,
 )
 from orchestrator_http.jwks import IssuerKeys, KeyFailureReport, KeyPolicy
 from orchestrator_http.key_documents import FetchDocument, HttpDocuments
 from orchestrator_http.refusals import AuthenticationUnavailable, NotAuthenticated
 from orchestrator_http.trusted_issuer import TrustedIssuer
+from orchestrator_http.verified_tokens import VerifiedToken, VerifiedTokens
 
 _BEARER: Final = re.compile(r"Bearer +([^ ]+)", re.IGNORECASE)
 _CHALLENGE: Final = 'Bearer realm="orchestrator"'
@@ -35,6 +37,7 @@ class Authentication:
 
     _keys: Mapping[str, IssuerKeys]
     _now_seconds: Callable[[], float] = field(default=time.time)
+    _verified: VerifiedTokens = field(factory=VerifiedTokens)
 
     @classmethod
     def by(
@@ -83,15 +86,35 @@ class Authentication:
             raise _refused() from None
 
     async def _actor(self, text: str) -> Actor:
+        known = self._verified.find(text)
+        if known is not None and known.is_backed_by(
+            await known.keys.candidates(known.key_id, known.algorithm)
+        ):
+            require_valid_now(known.times, self._now_seconds(), known.keys.issuer.clock_skew_seconds)
+            return known.actor
+        self._verified.forget(text)
+        verified = await self._verify(text)
+        self._verified.remember(text, verified)
+        return verified.actor
+
+    async def _verify(self, text: str) -> VerifiedToken:
         token = read_token(text)
         keys = self._keys.get(token.issuer)
         if keys is None:
             raise TokenRefused("issuer")
         require_allowed(token, keys.issuer)
         candidates = await keys.candidates(token.key_id, token.algorithm)
-        claims = verified_claims(token, candidates)
-        return actor_of(
+        claims, key = verified_claims(token, candidates)
+        actor = actor_of(
             claims, keys.issuer, now_seconds=self._now_seconds(), named_by_alias=len(self._keys) > 1
+        )
+        return VerifiedToken(
+            actor=actor,
+            times={name: claims[name] for name in ("exp", "nbf", "iat") if name in claims},
+            keys=keys,
+            key_id=token.key_id,
+            algorithm=token.algorithm,
+            verified_by=key,
         )
 
 
