@@ -10,6 +10,7 @@ ExecutionId = NewType("ExecutionId", UUID)
 CheckpointId = NewType("CheckpointId", UUID)
 AuditEntryId = NewType("AuditEntryId", UUID)
 DocumentReferenceId = NewType("DocumentReferenceId", UUID)
+ResolutionId = NewType("ResolutionId", UUID)
 
 FlowKey = NewType("FlowKey", str)
 StateKey = NewType("StateKey", str)

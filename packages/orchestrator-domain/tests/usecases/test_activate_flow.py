@@ -21,6 +21,7 @@ from orchestrator_domain.flow.lifecycle import RequestType
 from orchestrator_domain.identifiers import CorrelationId, FlowId, RequestTypeKey, Revision, Role
 from orchestrator_domain.ports.flow_store import LISTED_MAX, AdminFact, FlowStore, RequestTypeStore
 from orchestrator_domain.ports.history import HistoryReader
+from orchestrator_domain.ports.reconciliation_store import ReconciliationStore
 from orchestrator_domain.ports.request_store import RequestStore
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.request.acceptance import AnyRevision, Precondition, RevisionIn
@@ -258,7 +259,13 @@ class BlindUnitOfWork(UnitOfWork):
     async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
         async def blindly(work: Transaction) -> Result:
             return await story(
-                _BlindTransaction(requests=work.requests, history=work.history, flows=work.flows, seen=work)
+                _BlindTransaction(
+                    requests=work.requests,
+                    history=work.history,
+                    flows=work.flows,
+                    reconciliation=work.reconciliation,
+                    seen=work,
+                )
             )
 
         return await self.stores.run(blindly)
@@ -269,6 +276,7 @@ class _BlindTransaction(Transaction):
     requests: RequestStore
     history: HistoryReader
     flows: FlowStore
+    reconciliation: ReconciliationStore
     seen: Transaction
 
     @property

@@ -132,3 +132,19 @@ REQUEST_CREATION = Table(
     Column("request_id", Uuid, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False),
 )
+
+RECONCILIATION_RESOLUTION = Table(
+    "reconciliation_resolution",
+    METADATA,
+    Column("id", Uuid, primary_key=True),
+    Column("execution_id", Uuid, nullable=False),
+    Column("idempotency_key", String(200), nullable=False),
+    Column("payload_hash", String(64), nullable=False),
+    Column("action_id", String(100)),
+    Column("resolution", String(40), nullable=False),
+    Column("evidence", JSONB, nullable=False),
+    Column("result", JSONB),
+    Column("operator_subject", String(200), nullable=False),
+    Column("correlation_id", String(200)),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+)

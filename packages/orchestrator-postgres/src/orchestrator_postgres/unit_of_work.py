@@ -7,12 +7,14 @@ from attrs import define
 
 from orchestrator_domain.ports.flow_store import FlowStore, RequestTypeStore
 from orchestrator_domain.ports.history import HistoryReader
+from orchestrator_domain.ports.reconciliation_store import ReconciliationStore
 from orchestrator_domain.ports.request_store import RequestStore
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_postgres.bounded_retry import ATTEMPTS_MAX, retried
 from orchestrator_postgres.engine import PostgresEngine, StoreConnection
 from orchestrator_postgres.flow_store import PostgresFlowStore
 from orchestrator_postgres.history import PostgresHistory
+from orchestrator_postgres.reconciliation_store import PostgresReconciliationStore
 from orchestrator_postgres.request_store import PostgresRequestStore
 from orchestrator_postgres.request_type_store import PostgresRequestTypeStore
 
@@ -38,6 +40,10 @@ class PostgresTransaction(Transaction):
     @cached_property
     def request_types(self) -> RequestTypeStore:
         return PostgresRequestTypeStore(self._connection)
+
+    @cached_property
+    def reconciliation(self) -> ReconciliationStore:
+        return PostgresReconciliationStore(self._connection)
 
 
 class PostgresUnitOfWork(UnitOfWork):

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from orchestrator_domain.ports.flow_store import FlowStore, RequestTypeStore
 from orchestrator_domain.ports.history import HistoryReader
+from orchestrator_domain.ports.reconciliation_store import ReconciliationStore
 from orchestrator_domain.ports.request_store import RequestStore
 
 
@@ -22,6 +23,9 @@ class Transaction(Protocol):
 
     @property
     def request_types(self) -> RequestTypeStore: ...
+
+    @property
+    def reconciliation(self) -> ReconciliationStore: ...
 
 
 class UnitOfWork(Protocol):

@@ -17,6 +17,7 @@ from orchestrator_domain.identifiers import (
     Subject,
 )
 from orchestrator_domain.ports.flow_store import AdminFact
+from orchestrator_domain.ports.reconciliation_store import ResolutionRecord
 from orchestrator_domain.ports.request_store import CreationRecord
 from orchestrator_domain.testing.in_memory.rows import CheckpointRow, ExecutionRow, RequestRow
 from orchestrator_domain.testing.in_memory.table import Table, TableView, View
@@ -43,6 +44,7 @@ class InMemoryStore:
         self.execution_keys = Table[tuple[RequestId, IdempotencyKey], ExecutionId]()
         self.active_executions = Table[RequestId, ExecutionId]()
         self.checkpoints = Table[ExecutionId, Mapping[ActionKey, CheckpointRow]]()
+        self.resolutions = Table[ExecutionId, tuple[ResolutionRecord, ...]]()
 
     def session(self) -> "Session":
         """Begin to read and write; nothing is seen by others before `Session.commit`."""
@@ -66,6 +68,7 @@ class Session:
         self.execution_keys = View(store.execution_keys)
         self.active_executions = View(store.active_executions)
         self.checkpoints = View(store.checkpoints)
+        self.resolutions = View(store.resolutions)
 
     def holds(self) -> bool:
         """Say whether nothing that this session read has been committed otherwise meanwhile."""
@@ -93,4 +96,5 @@ class Session:
             self.execution_keys,
             self.active_executions,
             self.checkpoints,
+            self.resolutions,
         )

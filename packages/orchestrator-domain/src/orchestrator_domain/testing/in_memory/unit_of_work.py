@@ -7,10 +7,12 @@ from attrs import frozen
 from orchestrator_domain.errors import OrchestratorError, StorageUnavailable
 from orchestrator_domain.ports.flow_store import FlowStore, RequestTypeStore
 from orchestrator_domain.ports.history import HistoryReader
+from orchestrator_domain.ports.reconciliation_store import ReconciliationStore
 from orchestrator_domain.ports.request_store import RequestStore
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.testing.in_memory.flow_store import InMemoryFlowStore, InMemoryRequestTypeStore
 from orchestrator_domain.testing.in_memory.history import InMemoryHistory
+from orchestrator_domain.testing.in_memory.reconciliation_store import InMemoryReconciliationStore
 from orchestrator_domain.testing.in_memory.request_store import InMemoryRequestStore
 from orchestrator_domain.testing.in_memory.store import InMemoryStore, Session
 
@@ -23,6 +25,7 @@ class InMemoryTransaction(Transaction):
     history: HistoryReader
     flows: FlowStore
     request_types: RequestTypeStore
+    reconciliation: ReconciliationStore
 
 
 class InMemoryUnitOfWork(UnitOfWork):
@@ -58,4 +61,5 @@ class InMemoryUnitOfWork(UnitOfWork):
             history=InMemoryHistory(session),
             flows=InMemoryFlowStore(session),
             request_types=InMemoryRequestTypeStore(session),
+            reconciliation=InMemoryReconciliationStore(session),
         )
