@@ -69,7 +69,13 @@ def catalogue_file(
         "JsonObject",
         {
             "catalogueVersion": 1,
-            "endpoints": {"inventory": {"baseUrl": base_url, "authentication": {"kind": "none"}}},
+            "endpoints": {
+                "inventory": {
+                    "baseUrl": base_url,
+                    "authentication": {"kind": "none"},
+                    "allowedNetworks": ["127.0.0.0/8"],
+                }
+            },
             "integrations": list(integrations),
             **changes,
         },

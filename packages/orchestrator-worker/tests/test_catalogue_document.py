@@ -101,9 +101,43 @@ def test_what_is_written_is_read() -> None:
     )
     integration = read(catalogue_file(written)).integrations[0]
     assert (integration.effect, integration.key_memory_seconds) == (Effect.IDEMPOTENT_WRITE, 86_400)
-    assert integration.route.timeouts == Timeouts(connect_seconds=0.5, answer_seconds=3, budget_seconds=4)
+    assert integration.route.timeouts == Timeouts(
+        connect_seconds=0.5, answer_seconds=3, budget_seconds=4, is_budget_written=True
+    )
     assert integration.retry.attempts_max == 5
     assert integration.route.answer_bytes_max == 1024
+
+
+@pytest.mark.parametrize(
+    ("written", "connect", "answer"),
+    [
+        ({"budgetSeconds": 6}, 1, 5),
+        ({"budgetSeconds": 12}, 2, 10),
+        ({"budgetSeconds": 40}, 2, 10),
+        ({"budgetSeconds": 6, "connectSeconds": 4}, 4, 2),
+        ({"budgetSeconds": 6, "answerSeconds": 5}, 1, 5),
+        ({"answerSeconds": 14}, 1, 14),
+    ],
+)
+def test_default_times_give_way_to_what_is_written(
+    written: dict[str, Any], connect: float, answer: float
+) -> None:
+    timeouts = read(catalogue_file(lookup_integration(timeouts=written))).integrations[0].route.timeouts
+    assert (timeouts.connect_seconds, timeouts.answer_seconds) == (connect, answer)
+
+
+def messages_of(content: JsonObject) -> list[str]:
+    with pytest.raises(CatalogueInvalid) as refusal:
+        read(content)
+    return [fault.message for fault in refusal.value.faults]
+
+
+def test_unknown_members_are_named() -> None:
+    assert messages_of(catalogue_file(lookup_integration(timeout=1, retires=2))) == [
+        'The schema doesn\'t allow "timeout", "retires" here.'
+    ]
+    signing_in = endpoint({"kind": "bearer", "secret": {"env": "TOKEN"}, "tokn": 1})
+    assert messages_of(catalogue_file(endpoints=signing_in)) == ['The schema doesn\'t allow "tokn" here.']
 
 
 @pytest.mark.parametrize(
@@ -154,7 +188,12 @@ def test_no_value_that_is_no_object_crashes_the_reader() -> None:
             {"outputSchema": {"type": "object", "$ref": "http://other.test"}},
             ("/outputSchema/$ref", "REMOTE_REFERENCE"),
         ),
-        ({"timeouts": {"answerSeconds": 20}}, ("/timeouts", "BUDGET_TOO_SMALL")),
+        ({"timeouts": {"answerSeconds": 20}}, ("/timeouts/answerSeconds", "BUDGET_TOO_SMALL")),
+        ({"timeouts": {"connectSeconds": 15}}, ("/timeouts/connectSeconds", "BUDGET_TOO_SMALL")),
+        (
+            {"timeouts": {"connectSeconds": 2, "answerSeconds": 3, "budgetSeconds": 4}},
+            ("/timeouts/budgetSeconds", "BUDGET_TOO_SMALL"),
+        ),
         ({"answers": {"201": {"kind": "noEffect"}}}, ("/answers/201", "SUCCESS_IS_RESULT")),
         (
             {"answers": {"404": {"kind": "result", "fields": {"lost": {"literal": True}}}}},
@@ -232,7 +271,7 @@ def test_one_version_of_a_contract_is_listed_once() -> None:
         ),
         (
             endpoint({"kind": "bearer", "secret": "written-out"}),
-            ("/endpoints/inventory/authentication", "FORMAT"),
+            ("/endpoints/inventory/authentication/secret", "FORMAT"),
         ),
         (
             endpoint({"kind": "apiKeyHeader", "header": "Idempotency-Key", "secret": {"env": "TOKEN"}}),

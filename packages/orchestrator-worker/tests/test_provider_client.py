@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 from collections.abc import AsyncIterator
+from ipaddress import ip_network
 
 import pytest
 from tests.plugins.misbehaving_provider import (
@@ -24,6 +25,8 @@ from orchestrator_worker.deployment_values import DeploymentValues, FromEnvironm
 from orchestrator_worker.provider_answer import (
     Answer,
     BodyFault,
+    HeldBack,
+    HoldReason,
     Json,
     NoAnswer,
     NoJson,
@@ -42,6 +45,7 @@ from orchestrator_worker.route import (
     Timeouts,
 )
 
+LOOPBACK = (ip_network("127.0.0.0/8"),)
 PATIENT = Timeouts(connect_seconds=5, answer_seconds=20, budget_seconds=30)
 HASTY = Timeouts(connect_seconds=5, answer_seconds=0.2, budget_seconds=30)
 FOUND = response(200, b'{"found": true}')
@@ -74,6 +78,7 @@ def request_to(
             base_url=WrittenOut(value=base_url),
             authentication=authentication or NoAuthentication(),
             connections_max=connections_max,
+            networks=LOOPBACK,
         ),
         method="GET" if body is None else "POST",
         target="/items/ladder%2F3?shelf=a%26b",
@@ -131,7 +136,7 @@ async def test_a_failed_tls_handshake_proves_that_nothing_was_sent(
     assert await client.call(request_to(base_url)) == NotConnected()
 
 
-async def test_waiting_in_vain_for_a_free_connection_proves_that_nothing_was_sent(
+async def test_waiting_in_vain_for_a_free_connection_holds_the_call_back(
     provider: MisbehavingProvider, client: ProviderClient
 ) -> None:
     provider.script(saying_nothing)
@@ -139,7 +144,7 @@ async def test_waiting_in_vain_for_a_free_connection_proves_that_nothing_was_sen
     await provider.received.wait()
     impatient = Timeouts(connect_seconds=0.05, answer_seconds=20, budget_seconds=30)
     second = request_to(provider.base_url, timeouts=impatient, connections_max=1)
-    assert await client.call(second) == NotConnected()
+    assert await client.call(second) == HeldBack(reason=HoldReason.BUSY, retry_after_seconds=5.0)
     first.cancel()
 
 

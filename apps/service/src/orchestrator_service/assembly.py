@@ -52,6 +52,7 @@ from orchestrator_worker.catalogue_document import read_catalogue
 from orchestrator_worker.catalogue_fault import CatalogueFault, CatalogueInvalid
 from orchestrator_worker.deployment_values import DeploymentValues
 from orchestrator_worker.handlers import HandlerRegistry
+from orchestrator_worker.held_calls import HeldCalls
 from orchestrator_worker.integration_catalogue import DeployedCatalogue
 from orchestrator_worker.invoke_integration import InvokeIntegration
 from orchestrator_worker.provider_client import ProviderClient
@@ -303,10 +304,11 @@ def _worker_settings(parts: _Parts) -> WorkerSettings:
 
 
 def _registry(parts: _Parts, client: ProviderClient) -> HandlerRegistry:
+    calls = HeldCalls(client)
     return HandlerRegistry(
         [
-            InvokeIntegration(route_for=parts.catalogue.route_for, client=client, now=_now),
-            RegisterDocument(service=parts.catalogue.document_service, client=client, now=_now),
+            InvokeIntegration(route_for=parts.catalogue.route_for, client=calls, now=_now),
+            RegisterDocument(service=parts.catalogue.document_service, client=calls, now=_now),
         ],
         observer=parts.observer,
         threads_max=parts.settings.worker.concurrency,

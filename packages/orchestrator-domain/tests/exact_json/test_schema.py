@@ -329,3 +329,41 @@ def test_a_string_that_is_no_text_is_refused() -> None:
     schema = compile_schema({"type": "integer"})
     with pytest.raises(InexactJson):
         schema.violations(["\ud800"])
+
+
+ALTERNATIVES: JsonObject = {
+    "type": "object",
+    "properties": {
+        "sign in": {
+            "oneOf": [
+                {"properties": {"kind": {"const": "none"}}, "additionalProperties": False},
+                {
+                    "properties": {"kind": {"const": "key"}, "secret": {"type": "string"}},
+                    "required": ["secret"],
+                    "additionalProperties": False,
+                },
+            ]
+        }
+    },
+    "additionalProperties": False,
+}
+
+
+def test_violations_of_configuration_name_foreign_members_inside_the_alternative_that_was_meant() -> None:
+    value: JsonValue = {"sign in": {"kind": "key", "secrt": "x", "Ä": 1}, "other": 1}
+    told = {(found.pointer, found.message) for found in compile_schema(ALTERNATIVES).named_violations(value)}
+    assert told == {
+        ("", 'The schema doesn\'t allow "other" here.'),
+        ("/sign in", 'The member "secret" is missing.'),
+        ("/sign in", 'The schema doesn\'t allow "secrt", "Ä" here.'),
+    }
+
+
+@pytest.mark.parametrize("kind", ["something else", 7])
+def test_a_configuration_that_means_no_alternative_is_told_as_a_whole(kind: JsonValue) -> None:
+    (told,) = compile_schema(ALTERNATIVES).named_violations({"sign in": {"kind": kind}})
+    assert (told.pointer, told.keyword) == ("/sign in", "oneOf")
+
+
+def test_sound_configuration_has_no_named_violations() -> None:
+    assert compile_schema(ALTERNATIVES).named_violations({"sign in": {"kind": "none"}}) == ()

@@ -9,6 +9,7 @@ from orchestrator_domain.execution.attempt import (
     ActionResult,
     ContractViolated,
     NoWholeAnswer,
+    Parked,
     ProvenUnsent,
     Refused,
     Succeeded,
@@ -20,11 +21,13 @@ from orchestrator_worker.normalisation import named_members
 from orchestrator_worker.provider_answer import (
     Answer,
     CallOutcome,
+    HeldBack,
     Json,
     NoAnswer,
     NoJson,
     NotConfigured,
     NotConnected,
+    NotSignedIn,
 )
 from orchestrator_worker.retry_after import retry_after_seconds
 from orchestrator_worker.route import (
@@ -47,8 +50,14 @@ _REFERENCE_CHARACTERS_MAX: Final = 200
 def result_of(outcome: CallOutcome, route: Route, *, now: datetime) -> ActionResult:
     """Judge one call by the route's contract; `now` is what a Retry-After date is compared with."""
     match outcome:
+        case NotConnected(address_refused=True):
+            return ProvenUnsent(error_code="PROVIDER_ADDRESS_REFUSED")
         case NotConnected():
             return ProvenUnsent()
+        case HeldBack(reason=reason, retry_after_seconds=seconds):
+            return Parked(error_code=reason.value, retry_after_seconds=seconds)
+        case NotSignedIn():
+            return Refused(error_code="PROVIDER_AUTHENTICATION")
         case NoAnswer():
             return NoWholeAnswer()
         case NotConfigured():

@@ -15,11 +15,11 @@ from orchestrator_worker.catalogue_fault import CatalogueFault, CatalogueInvalid
 from orchestrator_worker.catalogue_soundness import (
     document_service_faults,
     duplicate_faults,
-    endpoint_faults,
     integration_faults,
 )
 from orchestrator_worker.deployment_values import DeploymentValues
 from orchestrator_worker.endpoint_reading import endpoint_of
+from orchestrator_worker.endpoint_soundness import endpoint_faults
 from orchestrator_worker.integration_reading import (
     DocumentService,
     Integration,
@@ -68,7 +68,7 @@ def _parsed(text: bytes | str) -> JsonValue:
 
 
 def _format_faults(document: JsonValue) -> Iterator[CatalogueFault]:
-    for violation in catalogue_schema().violations(document):
+    for violation in catalogue_schema().named_violations(document):
         yield CatalogueFault(pointer=violation.pointer, code="FORMAT", message=violation.message)
 
 

@@ -11,68 +11,10 @@ from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.schema import check_schema
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_worker.catalogue_fault import CatalogueFault
-from orchestrator_worker.deployment_values import (
-    DeploymentValues,
-    Reference,
-    ValueUnavailable,
-    checked_base_url,
-    checked_header_value,
-)
-from orchestrator_worker.endpoint_reading import authentication_of, reference_of, secret_of
 from orchestrator_worker.integration_reading import timeouts_of, whole
-from orchestrator_worker.route import ApiKeyHeader, BasicCredentials
 
 PATH_FIELD = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)\}")
 _METHODS_WITHOUT_BODY = ("GET", "DELETE")
-_HEADERS_OF_THE_CLIENT = frozenset(
-    {
-        "accept",
-        "accept-encoding",
-        "connection",
-        "content-encoding",
-        "content-length",
-        "content-type",
-        "expect",
-        "host",
-        "idempotency-key",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "x-correlation-id",
-        "x-fencing-token",
-    }
-)
-
-
-def endpoint_faults(
-    endpoint: JsonObject, place: Pointer, values: DeploymentValues
-) -> Iterator[CatalogueFault]:
-    """Find references that lead nowhere, and addresses and secrets that can't be used."""
-    base_url = reference_of(endpoint["baseUrl"])
-    try:
-        checked_base_url(values.value_of(base_url))
-    except ValueUnavailable as fault:
-        yield _fault(place.child("baseUrl"), "ADDRESS", str(fault))
-    authentication = authentication_of(cast("JsonObject", endpoint["authentication"]))
-    place = place.child("authentication")
-    secret = secret_of(authentication)
-    if secret is not None:
-        is_header = not isinstance(authentication, BasicCredentials)
-        yield from _secret_faults(secret, place.child("secret"), values, header=is_header)
-    if isinstance(authentication, ApiKeyHeader) and authentication.header.lower() in _HEADERS_OF_THE_CLIENT:
-        yield _fault(place.child("header"), "RESERVED_HEADER", "The client itself sets this header.")
-
-
-def _secret_faults(
-    secret: Reference, place: Pointer, values: DeploymentValues, *, header: bool
-) -> Iterator[CatalogueFault]:
-    try:
-        value = values.value_of(secret)
-        if header:
-            checked_header_value(value)
-    except ValueUnavailable as fault:
-        yield _fault(place, "SECRET", str(fault))
 
 
 def integration_faults(
@@ -213,9 +155,16 @@ def _profile_faults(entry: JsonObject, place: Pointer) -> Iterator[CatalogueFaul
 
 def _timeout_faults(entry: JsonObject, place: Pointer) -> Iterator[CatalogueFault]:
     timeouts = timeouts_of(entry)
-    if timeouts.budget_seconds < timeouts.connect_seconds + timeouts.answer_seconds:
-        message = "The budget has to hold the time to connect and the time to answer."
-        yield _fault(place, "BUDGET_TOO_SMALL", message)
+    if timeouts.budget_seconds >= timeouts.connect_seconds + timeouts.answer_seconds:
+        return
+    written = cast("JsonObject", entry["timeouts"])
+    # The place is the first of these that is there; defaults alone always fit.
+    named = next(name for name in ("budgetSeconds", "answerSeconds", "connectSeconds") if name in written)
+    message = (
+        f"The budget of {timeouts.budget_seconds:g} s has to hold the time to connect ({timeouts.connect_seconds:g} s) "
+        f"and the time to answer ({timeouts.answer_seconds:g} s)."
+    )
+    yield _fault(place.child(named), "BUDGET_TOO_SMALL", message)
 
 
 def _members(schema: JsonObject, name: str) -> JsonObject:

@@ -80,4 +80,5 @@ def metadata_route(service: DocumentService) -> Route:
         output=_METADATA,
         timeouts=service.timeouts,
         answer_bytes_max=service.answer_bytes_max,
+        limit=service.limit,
     )

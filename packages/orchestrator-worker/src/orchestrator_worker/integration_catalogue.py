@@ -29,7 +29,7 @@ from orchestrator_worker.contract_matching import (
 )
 from orchestrator_worker.handlers import GRACE_SECONDS
 from orchestrator_worker.integration_reading import DocumentService, Integration
-from orchestrator_worker.route import Route
+from orchestrator_worker.route import Route, Timeouts
 
 
 @define(kw_only=True, frozen=True, slots=False)
@@ -222,18 +222,21 @@ def _nearest(name: str, known: Collection[str]) -> str | None:
 
 def _budget_faults(document: CatalogueDocument, lease_seconds: float) -> Iterator[CatalogueFault]:
     for index, integration in enumerate(document.integrations):
-        yield from _budget_fault(
-            integration.route.timeouts.budget_seconds, lease_seconds, f"/integrations/{index}"
-        )
+        yield from _budget_fault(integration.route.timeouts, lease_seconds, f"/integrations/{index}")
     if document.document_service is not None:
-        budget_seconds = document.document_service.timeouts.budget_seconds
-        yield from _budget_fault(budget_seconds, lease_seconds, "/documentService")
+        yield from _budget_fault(document.document_service.timeouts, lease_seconds, "/documentService")
 
 
-def _budget_fault(budget_seconds: float, lease_seconds: float, place: str) -> Iterator[CatalogueFault]:
-    if budget_seconds + GRACE_SECONDS >= lease_seconds:
-        yield CatalogueFault(
-            pointer=f"{place}/timeouts/budgetSeconds",
-            code="BUDGET_ABOVE_LEASE",
-            message=f"The budget and {GRACE_SECONDS:g} s more have to stay below the lease of {lease_seconds:g} s.",
+def _budget_fault(timeouts: Timeouts, lease_seconds: float, place: str) -> Iterator[CatalogueFault]:
+    if timeouts.budget_seconds + GRACE_SECONDS < lease_seconds:
+        return
+    bound = f"{GRACE_SECONDS:g} s more have to stay below the lease of {lease_seconds:g} s"
+    if timeouts.is_budget_written:
+        pointer, message = f"{place}/timeouts/budgetSeconds", f"The budget and {bound}."
+    else:
+        pointer = place
+        message = (
+            f"No timeouts.budgetSeconds is written, so the budget is {timeouts.budget_seconds:g} s; it and {bound}. "
+            f"Write a smaller one, or lengthen the lease."
         )
+    yield CatalogueFault(pointer=pointer, code="BUDGET_ABOVE_LEASE", message=message)

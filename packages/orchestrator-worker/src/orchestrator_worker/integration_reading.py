@@ -14,6 +14,7 @@ from orchestrator_worker.route import (
     Always,
     AnswerMeaning,
     AnswerSource,
+    CallLimit,
     ContractPart,
     Endpoint,
     FromAnswer,
@@ -70,6 +71,7 @@ class DocumentService:
     timeouts: Timeouts
     retry: RetryContract
     answer_bytes_max: int
+    limit: CallLimit | None = None
 
 
 def integration_of(entry: JsonObject, endpoints: Mapping[str, Endpoint]) -> Integration:
@@ -94,6 +96,7 @@ def document_service_of(entry: JsonObject, endpoints: Mapping[str, Endpoint]) ->
         timeouts=timeouts_of(entry),
         retry=_retry_of(entry),
         answer_bytes_max=whole(entry.get("answerBytesMax", 262_144)),
+        limit=_limit_of(entry, "documentService"),
     )
 
 
@@ -107,12 +110,32 @@ def seconds(number: JsonValue) -> float:
 
 
 def timeouts_of(entry: JsonObject) -> Timeouts:
-    """Return the timeouts of an integration or of the document service, with the defaults of section 12."""
-    written = cast("JsonObject", entry.get("timeouts", {}))
+    """Return the timeouts of an integration or of the document service, with the defaults of section 12.
+
+    Defaults give way to a budget that is written and too small for them; what is written stays as it is.
+    """
+    written = {name: seconds(value) for name, value in cast("JsonObject", entry.get("timeouts", {})).items()}
+    budget = written.get("budgetSeconds", 15.0)
+    connect, answer = written.get("connectSeconds"), written.get("answerSeconds")
+    connect_default, answer_default = _fitting_defaults(budget, connect, answer)
     return Timeouts(
-        connect_seconds=seconds(written.get("connectSeconds", 2)),
-        answer_seconds=seconds(written.get("answerSeconds", 10)),
-        budget_seconds=seconds(written.get("budgetSeconds", 15)),
+        connect_seconds=connect_default if connect is None else connect,
+        answer_seconds=answer_default if answer is None else answer,
+        budget_seconds=budget,
+        is_budget_written="budgetSeconds" in written,
+    )
+
+
+def _fitting_defaults(budget: float, connect: float | None, answer: float | None) -> tuple[float, float]:
+    """Return the times to connect and to answer where they aren't written, within what the budget leaves."""
+    if connect is None and answer is None:
+        share = min(1.0, budget / 12.0)
+        return 2.0 * share, 10.0 * share
+    connect_left, answer_left = budget - (answer or 0.0), budget - (connect or 0.0)
+    # Nothing left is a fault that is told where it was written.
+    return (
+        min(2.0, connect_left) if connect_left > 0 else 2.0,
+        min(10.0, answer_left) if answer_left > 0 else 10.0,
     )
 
 
@@ -127,6 +150,7 @@ def _retry_of(entry: JsonObject) -> RetryContract:
         backoff_seconds=seconds(written.get("backoffSeconds", 2)),
         backoff_max_seconds=seconds(written.get("backoffMaxSeconds", 60)),
         retry_after_max_seconds=seconds(written.get("retryAfterMaxSeconds", 300)),
+        parked_seconds_max=seconds(written.get("parkedMaxSeconds", 3600)),
     )
 
 
@@ -149,7 +173,12 @@ def _route_of(entry: JsonObject, endpoints: Mapping[str, Endpoint]) -> Route:
         provider_reference=None if reference is None else Pointer.parse(str(reference)),
         timeouts=timeouts_of(entry),
         answer_bytes_max=whole(entry.get("answerBytesMax", 262_144)),
+        limit=_limit_of(entry, f"integration {entry['integrationKey']} {entry['contractVersion']}"),
     )
+
+
+def _limit_of(entry: JsonObject, name: str) -> CallLimit | None:
+    return CallLimit(name=name, calls_max=whole(entry["callsMax"])) if "callsMax" in entry else None
 
 
 def _request_of(request: JsonObject) -> RequestFields:

@@ -67,4 +67,5 @@ def _request(route: Route, context: ActionContext) -> ProviderRequest:
         headers=headers_of(context),
         timeouts=route.timeouts,
         answer_bytes_max=route.answer_bytes_max,
+        limit=route.limit,
     )

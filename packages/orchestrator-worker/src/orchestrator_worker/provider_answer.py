@@ -34,7 +34,9 @@ type Body = Json | NoJson
 
 @frozen(kw_only=True)
 class NotConnected:
-    """No byte of the request left this process."""
+    """No byte of the request left this process; `address_refused` if its host only has addresses that aren't allowed."""
+
+    address_refused: bool = False
 
 
 @frozen(kw_only=True)
@@ -48,6 +50,30 @@ class NotConfigured:
 
 
 @frozen(kw_only=True)
+class NotSignedIn:
+    """The authorization server refused to hand out a token; nothing of the call has left."""
+
+
+BUSY_WAIT_SECONDS = 5.0
+"""How long what found no free place or connection stays away."""
+
+
+class HoldReason(StrEnum):
+    """Why a call wasn't worth making."""
+
+    CIRCUIT_OPEN = "CIRCUIT_OPEN"
+    BUSY = "INTEGRATION_BUSY"
+
+
+@frozen(kw_only=True)
+class HeldBack:
+    """The call wasn't worth making now; nothing of it has left."""
+
+    reason: HoldReason
+    retry_after_seconds: float
+
+
+@frozen(kw_only=True)
 class Answer:
     """A whole answer. Header names are in lower case."""
 
@@ -56,4 +82,4 @@ class Answer:
     body: Body
 
 
-type CallOutcome = NotConnected | NoAnswer | NotConfigured | Answer
+type CallOutcome = NotConnected | NoAnswer | NotConfigured | NotSignedIn | HeldBack | Answer

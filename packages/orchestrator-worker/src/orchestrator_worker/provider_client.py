@@ -1,17 +1,22 @@
-"""Calls to providers over HTTP; the only place that knows the HTTP library."""
+"""Calls to providers over HTTP: signed in, within their timeouts, never redirected."""
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Mapping
-from contextlib import aclosing
-from http.cookiejar import CookieJar, DefaultCookiePolicy
-from ssl import SSLContext
+from collections.abc import Callable, Mapping
+from time import monotonic
 from types import TracebackType
 from typing import Self
 
+import httpcore2
 import httpx2
 
-from orchestrator_domain.exact_json.text import MalformedJson, parse_json
+from orchestrator_worker.access_tokens import (
+    TOKEN_ANSWER_BYTES_MAX,
+    AccessToken,
+    AccessTokens,
+    SignInFailed,
+    SignInRefused,
+)
 from orchestrator_worker.deployment_values import (
     DeploymentValues,
     ValueUnavailable,
@@ -19,43 +24,52 @@ from orchestrator_worker.deployment_values import (
     checked_header_value,
 )
 from orchestrator_worker.provider_answer import (
+    BUSY_WAIT_SECONDS,
     Answer,
-    Body,
-    BodyFault,
     CallOutcome,
-    Json,
+    HeldBack,
+    HoldReason,
     NoAnswer,
-    NoJson,
     NotConfigured,
     NotConnected,
+    NotSignedIn,
 )
+from orchestrator_worker.provider_exchange import OFFERED, exchanged
+from orchestrator_worker.provider_pools import ProviderPools
 from orchestrator_worker.provider_request import ProviderRequest
+from orchestrator_worker.provider_transport import (
+    TRANSPORT_FAULTS,
+    AddressRefused,
+    Resolve,
+    system_resolver,
+)
 from orchestrator_worker.route import (
     ApiKeyHeader,
-    Authentication,
     BasicCredentials,
     BearerToken,
-    Endpoint,
+    ClientCredentials,
     NoAuthentication,
     Timeouts,
 )
 
-_KEEPALIVE_SECONDS = 15.0
-_ENCODINGS = ("", "identity", "gzip")
-
 
 class ProviderClient:
-    """Make single calls to fixed hosts; never redirected, never through a proxy of the environment, never repeated.
+    """Make single calls to fixed hosts, at addresses that are allowed.
 
-    One pool of connections per endpoint. Belongs to the event loop that first calls it; use it as an async context
-    manager or call `close`.
+    A call is repeated in one case alone: a kept access token was answered by 401, which has no effect. Belongs to the
+    event loop that first calls it; use it as an async context manager or call `close`.
     """
 
-    def __init__(self, *, values: DeploymentValues) -> None:
+    def __init__(
+        self,
+        *,
+        values: DeploymentValues,
+        resolve: Resolve = system_resolver,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self._values = values
-        self._pools: dict[str, httpx2.AsyncClient] = {}
-        # Loading the trusted authorities takes long enough to be done once, before any call.
-        self._tls = httpx2.create_ssl_context(trust_env=False)
+        self._pools = ProviderPools(values=values, resolve=resolve)
+        self._tokens = AccessTokens(values=values, clock=clock)
 
     async def __aenter__(self) -> Self:
         return self
@@ -70,32 +84,65 @@ class ProviderClient:
 
     async def close(self) -> None:
         """Close every connection."""
-        pools, self._pools = self._pools, {}
-        for pool in pools.values():
-            await pool.aclose()
+        await self._pools.close()
 
     async def call(self, request: ProviderRequest) -> CallOutcome:
         """Make one attempt within the request's timeouts. Raises nothing but the cancellation of its caller."""
-        try:
-            prepared = self._prepared(request)
-        except ValueUnavailable:
-            return NotConfigured()
         attempt = _Attempt(request.timeouts)
         try:
-            async with attempt.deadline:
-                return await self._exchanged(prepared, request, attempt)
-        except (httpx2.HTTPError, httpx2.StreamError, TimeoutError, OSError):
+            async with attempt.deadline, self._pools.lent(request.endpoint) as pool:
+                return await self._called(pool, request, attempt)
+        except ValueUnavailable:
+            return NotConfigured()
+        except SignInRefused:
+            return NotSignedIn()
+        except SignInFailed:
+            return NotConnected()
+        except httpcore2.PoolTimeout:
+            return HeldBack(reason=HoldReason.BUSY, retry_after_seconds=BUSY_WAIT_SECONDS)
+        except AddressRefused:
+            return NotConnected(address_refused=True)
+        except TRANSPORT_FAULTS:
             return NoAnswer() if attempt.began_sending else NotConnected()
 
-    def _prepared(self, request: ProviderRequest) -> httpx2.Request:
-        endpoint = request.endpoint
-        url = checked_base_url(self._values.value_of(endpoint.base_url)) + request.target
-        headers = {
-            **request.headers,
-            **_credentials(endpoint.authentication, self._values),
-            "Accept": "application/json",
-            "Accept-Encoding": "gzip",
-        }
+    async def _called(
+        self, pool: httpx2.AsyncClient, request: ProviderRequest, attempt: "_Attempt"
+    ) -> CallOutcome:
+        token = await self._token(pool, request)
+        answer = await self._sent(pool, request, attempt, token)
+        if token is None or answer.status != 401:
+            return answer
+        self._tokens.drop(request.endpoint.name, token)
+        if token.is_fresh:
+            return answer
+        attempt.begin_again()
+        return await self._sent(pool, request, attempt, await self._token(pool, request))
+
+    async def _token(self, pool: httpx2.AsyncClient, request: ProviderRequest) -> AccessToken | None:
+        authentication = request.endpoint.authentication
+        if not isinstance(authentication, ClientCredentials):
+            return None
+
+        async def exchange(asking: httpx2.Request) -> Answer:
+            asking.extensions = {"timeout": _steps(request.timeouts)}
+            return await exchanged(pool, asking, bytes_max=TOKEN_ANSWER_BYTES_MAX)
+
+        return await self._tokens.token(request.endpoint.name, authentication, exchange)
+
+    async def _sent(
+        self,
+        pool: httpx2.AsyncClient,
+        request: ProviderRequest,
+        attempt: "_Attempt",
+        token: AccessToken | None,
+    ) -> Answer:
+        prepared = self._prepared(request, token)
+        prepared.extensions = {"timeout": _steps(request.timeouts), "trace": attempt.traced}
+        return await exchanged(pool, prepared, bytes_max=request.answer_bytes_max)
+
+    def _prepared(self, request: ProviderRequest, token: AccessToken | None) -> httpx2.Request:
+        url = checked_base_url(self._values.value_of(request.endpoint.base_url)) + request.target
+        headers = {**request.headers, **self._credentials(request, token), **OFFERED}
         if request.body is not None:
             headers["Content-Type"] = "application/json"
         try:
@@ -103,38 +150,21 @@ class ProviderClient:
         except (httpx2.InvalidURL, ValueError):
             raise ValueUnavailable("The address can't be called.") from None
 
-    async def _exchanged(
-        self, prepared: httpx2.Request, request: ProviderRequest, attempt: "_Attempt"
-    ) -> CallOutcome:
-        prepared.extensions = {"timeout": _steps(request.timeouts), "trace": attempt.traced}
-        response = await self._pool_of(request.endpoint).send(prepared, stream=True)
-        try:
-            body = await _body_of(response, request.answer_bytes_max)
-        finally:
-            await response.aclose()
-        return Answer(status=response.status_code, headers=_single(response.headers), body=body)
-
-    def _pool_of(self, endpoint: Endpoint) -> httpx2.AsyncClient:
-        if endpoint.name not in self._pools:
-            self._pools[endpoint.name] = _new_pool(endpoint.connections_max, self._tls)
-        return self._pools[endpoint.name]
-
-
-def _new_pool(connections_max: int, tls: SSLContext) -> httpx2.AsyncClient:
-    # The one place that decides how a host is reached: checks of resolved addresses belong into its transport.
-    return httpx2.AsyncClient(
-        verify=tls,
-        trust_env=False,
-        follow_redirects=False,
-        http2=False,
-        limits=httpx2.Limits(
-            max_connections=connections_max,
-            max_keepalive_connections=connections_max,
-            keepalive_expiry=_KEEPALIVE_SECONDS,
-        ),
-        # Cookies are neither sent nor gathered.
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-    )
+    def _credentials(self, request: ProviderRequest, token: AccessToken | None) -> dict[str, str]:
+        values = self._values
+        match request.endpoint.authentication:
+            case NoAuthentication():
+                return {}
+            case BearerToken(secret=secret):
+                return {"Authorization": f"Bearer {checked_header_value(values.value_of(secret))}"}
+            case BasicCredentials(username=username, secret=secret):
+                pair = f"{username}:{values.value_of(secret)}"
+                return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+            case ApiKeyHeader(header=header, secret=secret):
+                return {header: checked_header_value(values.value_of(secret))}
+            case ClientCredentials():
+                assert token is not None, "a token is fetched before the call is put together"
+                return {"Authorization": f"Bearer {token.value}"}
 
 
 class _Attempt:
@@ -144,6 +174,10 @@ class _Attempt:
         self.deadline = asyncio.timeout(timeouts.budget_seconds)
         self.began_sending = False
         self._answer_seconds = timeouts.answer_seconds
+
+    def begin_again(self) -> None:
+        """Forget a sending that was answered by a refusal without effect; the time it took is gone."""
+        self.began_sending = False
 
     async def traced(self, event: str, _info: Mapping[str, object]) -> None:
         """Note the moment just before the request's first byte is written: until then nothing can have been sent."""
@@ -161,46 +195,3 @@ def _steps(timeouts: Timeouts) -> dict[str, float]:
         "read": timeouts.answer_seconds,
         "write": timeouts.answer_seconds,
     }
-
-
-def _credentials(authentication: Authentication, values: DeploymentValues) -> dict[str, str]:
-    match authentication:
-        case NoAuthentication():
-            return {}
-        case BearerToken():
-            return {"Authorization": f"Bearer {checked_header_value(values.value_of(authentication.secret))}"}
-        case BasicCredentials():
-            pair = f"{authentication.username}:{values.value_of(authentication.secret)}"
-            return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
-        case ApiKeyHeader():
-            return {authentication.header: checked_header_value(values.value_of(authentication.secret))}
-
-
-def _single(headers: httpx2.Headers) -> dict[str, str]:
-    """Return the headers that stand alone: of several with one name, none is more right than another."""
-    names = [name.lower() for name, _ in headers.multi_items()]
-    return {name: headers[name] for name in names if names.count(name) == 1}
-
-
-async def _body_of(response: httpx2.Response, bytes_max: int) -> Body:
-    if response.headers.get("content-encoding", "").strip().lower() not in _ENCODINGS:
-        return NoJson(fault=BodyFault.UNKNOWN_ENCODING)
-    content = bytearray()
-    try:
-        async with aclosing(response.aiter_bytes()) as pieces:
-            async for piece in pieces:
-                content += piece
-                if len(content) > bytes_max:
-                    return NoJson(fault=BodyFault.TOO_LARGE)
-    except httpx2.DecodingError:
-        return NoJson(fault=BodyFault.MALFORMED)
-    return _json_of(bytes(content))
-
-
-def _json_of(content: bytes) -> Body:
-    if not content:
-        return NoJson(fault=BodyFault.EMPTY)
-    try:
-        return Json(value=parse_json(content))
-    except MalformedJson:
-        return NoJson(fault=BodyFault.MALFORMED)

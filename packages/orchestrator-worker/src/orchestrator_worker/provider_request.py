@@ -12,6 +12,7 @@ from orchestrator_domain.ports.action_handler import ActionContext
 from orchestrator_worker.catalogue_soundness import PATH_FIELD
 from orchestrator_worker.route import (
     Always,
+    CallLimit,
     ContractPart,
     Endpoint,
     FromContract,
@@ -41,6 +42,7 @@ class ProviderRequest:
     headers: Mapping[str, str] = field(factory=dict)
     timeouts: Timeouts
     answer_bytes_max: int
+    limit: CallLimit | None = None
 
 
 def target_of(request: RequestFields, *, inputs: JsonObject, contract: ActionContract) -> str:

@@ -8,7 +8,9 @@ from attrs import field, frozen
 from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.schema import CompiledSchema
 from orchestrator_domain.exact_json.value import JsonValue
-from orchestrator_worker.deployment_values import Reference
+from orchestrator_worker.address_check import Network
+from orchestrator_worker.circuit_breaker import CircuitSettings
+from orchestrator_worker.deployment_values import FromFile, Reference
 
 
 @frozen(kw_only=True)
@@ -33,17 +35,59 @@ class ApiKeyHeader:
     secret: Reference
 
 
-type Authentication = NoAuthentication | BearerToken | BasicCredentials | ApiKeyHeader
+class ClientAuthentication(StrEnum):
+    """How a client shows its secret to the authorization server (RFC 6749, section 2.3.1)."""
+
+    BASIC = "basic"
+    BODY = "body"
+
+
+@frozen(kw_only=True)
+class ClientCredentials:
+    """A token that the authorization server hands out to this client (RFC 6749, section 4.4)."""
+
+    token_url: Reference
+    client_id: str
+    secret: Reference
+    scope: str | None = None
+    client_authentication: ClientAuthentication = ClientAuthentication.BASIC
+
+
+type Authentication = NoAuthentication | BearerToken | BasicCredentials | ApiKeyHeader | ClientCredentials
+
+
+@frozen(kw_only=True)
+class ClientCertificate:
+    """What this client shows in the TLS handshake: PEM files of the certificate chain and of its key."""
+
+    certificate: FromFile
+    key: FromFile
 
 
 @frozen(kw_only=True)
 class Endpoint:
-    """One host that may be called."""
+    """One host that may be called.
+
+    `networks` are those beside the public ones that its addresses may lie in; `authorities` (PEM) are trusted instead
+    of the system's.
+    """
 
     name: str
     base_url: Reference
     authentication: Authentication = field(factory=NoAuthentication)
     connections_max: int = 20
+    networks: tuple[Network, ...] = ()
+    client_certificate: ClientCertificate | None = None
+    authorities: Reference | None = None
+    circuit: CircuitSettings = field(factory=CircuitSettings)
+
+
+@frozen(kw_only=True)
+class CallLimit:
+    """How many calls of one name may be under way in one process."""
+
+    name: str
+    calls_max: int
 
 
 class ContractPart(StrEnum):
@@ -114,11 +158,15 @@ type AnswerMeaning = ResultAnswer | NoEffectAnswer | RetryableAnswer
 
 @frozen(kw_only=True)
 class Timeouts:
-    """How long one attempt may take, in seconds: until connected, from the first byte sent to the last read, in all."""
+    """How long one attempt may take, in seconds: until connected, from the first byte sent to the last read, in all.
+
+    `is_budget_written` says that the catalogue names the budget, so that a fault of it can be placed.
+    """
 
     connect_seconds: float = 2.0
     answer_seconds: float = 10.0
     budget_seconds: float = 15.0
+    is_budget_written: bool = False
 
 
 @frozen(kw_only=True)
@@ -133,3 +181,4 @@ class Route:
     provider_reference: Pointer | None = None
     timeouts: Timeouts = field(factory=Timeouts)
     answer_bytes_max: int = 262_144
+    limit: CallLimit | None = None

@@ -1,6 +1,7 @@
 """JSON Schema, draft 2020-12: check a schema, compile it, hold values against it."""
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import ClassVar
 
 from attrs import frozen
@@ -15,7 +16,7 @@ from orchestrator_domain.exact_json.schema_fault import (
     check_schema,
     hinders_compiling,
 )
-from orchestrator_domain.exact_json.schema_violation import SchemaViolation, violation_of
+from orchestrator_domain.exact_json.schema_violation import SchemaViolation, named_violations, violation_of
 from orchestrator_domain.exact_json.value import DEFAULT_LIMITS, InexactJson, JsonValue, is_nested_deeper
 
 __all__ = [
@@ -79,6 +80,16 @@ class CompiledSchema:
             return tuple(
                 dict.fromkeys(violation_of(error, value) for error in self._validator.iter_errors(value))
             )
+        except ENGINE_FAULTS:
+            raise _not_exact() from None
+
+    def named_violations(self, value: JsonValue) -> tuple[SchemaViolation, ...]:
+        """Return every violation with the names of the members that aren't allowed: for configuration, not for data."""
+        if self.accepts(value):
+            return ()
+        try:
+            found = (named_violations(error, value) for error in self._validator.iter_errors(value))
+            return tuple(dict.fromkeys(chain.from_iterable(found)))
         except ENGINE_FAULTS:
             raise _not_exact() from None
 

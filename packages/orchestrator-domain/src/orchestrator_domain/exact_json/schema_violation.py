@@ -1,11 +1,11 @@
 """What the engine says about an instance, told without any value of it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from orchestrator_domain.exact_json.canonical import canonical_json
@@ -34,6 +34,30 @@ def violation_of(error: ValidationError, instance: JsonValue) -> SchemaViolation
         keyword=_keyword(kind, error.schema_path),
         message=_message(kind),
     )
+
+
+def named_violations(error: ValidationError, instance: JsonValue) -> Iterator[SchemaViolation]:
+    """Tell an error with the names of members that aren't allowed, and inside the alternative that was meant.
+
+    Only for what is no personal data, such as the configuration of a deployment. The alternative that was meant is
+    the one whose constants all hold.
+    """
+    kind = error.kind
+    if isinstance(kind, _Engine.OneOfNotValid) and len(meant := _alternatives_meant(kind.context)) == 1:
+        for deeper in meant[0]:
+            yield from named_violations(deeper, instance)
+        return
+    told = violation_of(error, instance)
+    if isinstance(kind, _Engine.AdditionalProperties):
+        names = ", ".join(canonical_json(name) for name in kind.unexpected)
+        told = evolve(told, message=f"The schema doesn't allow {names} here.")
+    yield told
+
+
+def _alternatives_meant(alternatives: Sequence[Sequence[ValidationError]]) -> list[Sequence[ValidationError]]:
+    return [
+        errors for errors in alternatives if not any(isinstance(one.kind, _Engine.Constant) for one in errors)
+    ]
 
 
 def _place(path: list[str | int], instance: JsonValue) -> Pointer:
