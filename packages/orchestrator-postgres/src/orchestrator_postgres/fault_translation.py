@@ -21,6 +21,9 @@ _RETRIABLE_STATES = frozenset(
         "57P05",  # the session was idle for too long
     }
 )
+ROLLED_BACK_STATES = frozenset({"40001", "40P01"})
+"""What a COMMIT is refused with: nothing of its transaction is stored, for certain."""
+
 _UNAVAILABLE_STATES = frozenset({"57014"})  # the statement took too long
 _CONNECTION_CLASS = "08"
 _RESOURCES_CLASSES = ("53", "58")

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from functools import cached_property
 
+import psycopg
 from attrs import define
 
 from orchestrator_domain.ports.flow_store import FlowStore, RequestTypeStore
@@ -12,6 +13,7 @@ from orchestrator_domain.ports.request_store import RequestStore
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_postgres.bounded_retry import ATTEMPTS_MAX, retried
 from orchestrator_postgres.engine import PostgresEngine, StoreConnection
+from orchestrator_postgres.fault_translation import ROLLED_BACK_STATES, unavailable
 from orchestrator_postgres.flow_store import PostgresFlowStore
 from orchestrator_postgres.history import PostgresHistory
 from orchestrator_postgres.reconciliation_store import PostgresReconciliationStore
@@ -59,3 +61,26 @@ class PostgresUnitOfWork(UnitOfWork):
                 return await story(PostgresTransaction(connection))
 
         return await retried(told, attempts_max=self._attempts_max)
+
+    async def run_once[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        async def told(_: int) -> Result:
+            async with self._engine.connection() as connection:
+                return await _told_once(connection, story)
+
+        return await retried(told, attempts_max=self._attempts_max)
+
+
+async def _told_once[Result](
+    connection: StoreConnection, story: Callable[[Transaction], Awaitable[Result]]
+) -> Result:
+    """Tell a story in one transaction; raise StorageUnavailable if its COMMIT may have been carried out unheard."""
+    committing = False
+    try:
+        async with connection.transaction():
+            result = await story(PostgresTransaction(connection))
+            committing = True
+    except psycopg.Error as fault:
+        if committing and fault.sqlstate not in ROLLED_BACK_STATES:
+            raise unavailable() from None
+        raise
+    return result

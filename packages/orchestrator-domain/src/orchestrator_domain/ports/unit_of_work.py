@@ -35,6 +35,14 @@ class UnitOfWork(Protocol):
     OrchestratorError of the story. The story may be run again from the start after a conflict between transactions or
     a broken connection, so it must have no effect outside the transaction; after a bounded number of tries
     StorageUnavailable is raised, and then the outcome is unknown and the command safe to repeat.
+
+    `run` may tell a story again although an earlier telling was stored and only its answer was lost, so the story must
+    know its own work again (by a key, say). `run_once` is for stories that don't: where it isn't known whether a
+    telling was stored, it raises StorageUnavailable instead of telling again, and never the refusal of a second telling.
     """
 
     async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result: ...
+
+    async def run_once[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        """Run a story that doesn't know its own work again; a store whose answers can't be lost just runs it."""
+        return await self.run(story)

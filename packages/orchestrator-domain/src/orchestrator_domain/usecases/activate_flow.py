@@ -76,7 +76,7 @@ class ActivateFlow:
                 current.activated(flow_id), before=current.revision, fact=fact
             )
 
-        return await self.unit_of_work.run(story)
+        return await self.unit_of_work.run_once(story)
 
     async def switch(
         self,
@@ -102,7 +102,7 @@ class ActivateFlow:
             fact = _switching(switched, await _active_flow(work, current), actor, correlation_id)
             return await work.request_types.save(switched, before=current.revision, fact=fact)
 
-        return await self.unit_of_work.run(story)
+        return await self.unit_of_work.run_once(story)
 
 
 async def _published_flow(work: Transaction, flow_id: FlowId) -> StoredFlow:

@@ -65,7 +65,7 @@ class AuthorFlow:
         async def story(work: Transaction) -> StoredFlow:
             return await work.flows.add(draft, fact)
 
-        return await self.unit_of_work.run(story)
+        return await self.unit_of_work.run_once(story)
 
     async def edit(
         self,
@@ -93,7 +93,7 @@ class AuthorFlow:
             fact = flow_fact("FLOW_EDITED", edited, actor, correlation_id, before=draft)
             return await work.flows.save(edited, before=draft.revision, fact=fact)
 
-        return await self.unit_of_work.run(story)
+        return await self.unit_of_work.run_once(story)
 
     async def find(self, flow_id: FlowId, actor: Actor) -> StoredFlow:
         require_any(actor, *FLOW_READERS)
@@ -148,7 +148,7 @@ class AuthorFlow:
             fact = flow_fact("FLOW_PUBLISHED", published, actor, correlation_id, before=draft)
             return await work.flows.save(published, before=draft.revision, fact=fact)
 
-        return await self.unit_of_work.run(story)
+        return await self.unit_of_work.run_once(story)
 
     async def retire(
         self,
@@ -174,7 +174,7 @@ class AuthorFlow:
             fact = flow_fact("FLOW_RETIRED", retired, actor, correlation_id, before=flow)
             return await work.flows.save(retired, before=flow.revision, fact=fact)
 
-        return await self.unit_of_work.run(story)
+        return await self.unit_of_work.run_once(story)
 
     def _published(self, draft: StoredFlow) -> StoredFlow:
         report = self.validator.validate(draft.document)
