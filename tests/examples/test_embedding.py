@@ -18,6 +18,13 @@ PRINTED = {
     "custom_decision_evaluator": (
         "35 URGENT ['very-slow']\n90 WAITING []\n130 WAITING []\n150 URGENT ['very-fast']\n"
     ),
+    "simulate_offline": (
+        "cheap: NONE, LENT, as expected\n"
+        "just valuable: HALF, LENT, as expected\n"
+        "late, then gone: decline, DECLINED, as expected\n"
+        "unknown borrower: EVALUATION_ERROR, ASKED, as expected\n"
+        "{'HALF': 270, 'NONE': 30, 'REFUSE': 700}\n"
+    ),
 }
 
 

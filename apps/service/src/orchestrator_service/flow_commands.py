@@ -39,6 +39,10 @@ def _run(chosen: argparse.Namespace) -> int:
             from orchestrator_service.authoring.cases import make_or_run_cases  # noqa: PLC0415 -- see above
 
             return make_or_run_cases(chosen)
+        case (_, "simulate"):
+            from orchestrator_service.authoring.simulate import simulate  # noqa: PLC0415 -- see above
+
+            return simulate(chosen)
         case _:
             from orchestrator_service.authoring.explain import explain  # noqa: PLC0415 -- see above
 

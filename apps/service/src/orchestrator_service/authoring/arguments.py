@@ -14,6 +14,7 @@ def add_author_commands(commands: Any) -> None:
     _diff(actions)
     _cases(actions)
     _explain(actions)
+    _simulate(actions)
     catalogue = commands.add_parser("catalogue", help="check an integration catalogue in a file")
     _check(catalogue.add_subparsers(dest="action", required=True, metavar="ACTION"))
 
@@ -73,6 +74,30 @@ def _explain(actions: Any) -> None:
         "--results", type=Path, metavar="FILE", help="JSON with a result for each result key"
     )
     _format(explain, "text", "json")
+
+
+def _simulate(actions: Any) -> None:
+    simulate = actions.add_parser(
+        "simulate", help="run many cases without a call to anything; exit 1 if one isn't as expected"
+    )
+    simulate.add_argument("file", type=Path, metavar="FILE")
+    simulate.add_argument(
+        "--cases", type=Path, required=True, metavar="CASES", help="cases in .jsonl, .csv or .parquet"
+    )
+    simulate.add_argument("--out", type=Path, metavar="FILE", help="write each case as a line of JSON")
+    simulate.add_argument(
+        "--catalogue",
+        type=Path,
+        metavar="FILE",
+        help="hold inputs and results to the contracts of this catalogue",
+    )
+    simulate.add_argument(
+        "--floats",
+        choices=("refuse", "shortest"),
+        default="refuse",
+        help="take float columns as their shortest decimals; refused unless given",
+    )
+    _format(simulate, "text", "json")
 
 
 def _check(actions: Any) -> None:

@@ -1,0 +1,129 @@
+"""`flow simulate`: many cases against a flow, with supplied results and no call to anything."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Final
+
+from rich.console import Console
+from rich.progress import Progress, TaskID
+
+from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
+from orchestrator_domain.errors import InvalidInput
+from orchestrator_domain.exact_json.text import dump_json
+from orchestrator_domain.flow.contract import ActionContract, ResolveContract
+from orchestrator_domain.flow.document import flow_findings
+from orchestrator_domain.flow.limits import FlowLimits
+from orchestrator_domain.flow.ready import ReadyFlow
+from orchestrator_domain.flow.soundness import FlowSoundness
+from orchestrator_domain.identifiers import ActionKey, TransitionKey
+from orchestrator_domain.simulation.case import Answered, Case, CaseRunner
+from orchestrator_domain.simulation.case_reading import read_case
+from orchestrator_domain.simulation.no_op import NO_OP_CONTRACT, with_no_op
+from orchestrator_service.authoring.case_files import CaseFile, CaseRow, open_cases
+from orchestrator_service.authoring.case_report import answers_as_json, tell_mismatch, tell_summary
+from orchestrator_service.authoring.case_tally import CaseTally
+from orchestrator_service.authoring.catalogue_file import contracts_of
+from orchestrator_service.authoring.screen import show, write_json
+from orchestrator_service.authoring.sources import UnusableFile, read_source
+
+_MISMATCHES_TOLD_MAX: Final = 20
+
+
+def simulate(chosen: argparse.Namespace) -> int:
+    """Run the cases; return 0 if all are as expected, 1 if one isn't. Raises UnusableFile for what can't be run."""
+    runner = _runner(chosen.file, chosen.catalogue)
+    cases = open_cases(chosen.cases, shortest_floats=chosen.floats == "shortest")
+    tally = CaseTally(flow=runner.flow.definition)
+    with _written(chosen.out) as out, _progress(cases) as seen:
+        for row in seen:
+            case, answers = _answered(runner, cases, row)
+            tally.add(answers)
+            if out is not None:
+                out.write(dump_json(answers_as_json(row, case, answers, runner.flow.definition)) + "\n")
+            if chosen.format == "text" and tally.mismatches <= _MISMATCHES_TOLD_MAX:
+                tell_mismatch(row, case, answers, runner.flow.definition)
+    _tell(tally, chosen)
+    return int(tally.mismatches > 0)
+
+
+def _tell(tally: CaseTally, chosen: argparse.Namespace) -> None:
+    if chosen.format == "json":
+        write_json(tally.as_json())
+        return
+    if tally.mismatches > _MISMATCHES_TOLD_MAX:
+        show(f"… and {tally.mismatches - _MISMATCHES_TOLD_MAX} more; --out FILE writes every case.")
+    tell_summary(tally)
+    if chosen.catalogue is None:
+        show("Results weren't held to contracts; name a catalogue with --catalogue.")
+
+
+def _answered(runner: CaseRunner, cases: CaseFile, row: CaseRow) -> tuple[Case, tuple[Answered, ...]]:
+    try:
+        case = read_case(row.document)
+        return case, runner.answers(case)
+    except InvalidInput as fault:
+        place = f"{row.place} at {fault.pointer}" if fault.pointer else row.place
+        raise UnusableFile(cases.path, f"{place}: {fault.message}") from None
+
+
+def _runner(path: Path, catalogue: Path | None) -> CaseRunner:
+    resolve = None if catalogue is None else with_no_op(contracts_of(catalogue))
+    source = read_source(path)
+    errors = FlowSoundness(resolve_contract=resolve or (lambda _: ())).validate(source.document).errors
+    if errors:
+        first = errors[0]
+        message = f"{first.code}: {first.message} ('orchestrator flow validate' tells all findings.)"
+        raise UnusableFile(path, message, source.positions.of(first.pointer))
+    definition, _ = flow_findings(source.document)
+    assert definition is not None, "a flow without errors can be read"
+    flow = ReadyFlow(definition=definition)
+    return CaseRunner(
+        flow=flow,
+        contracts=_contracts(flow, resolve),
+        evaluate=CompiledDecisionEvaluator().evaluate,
+        limits=FlowLimits(),
+    )
+
+
+def _contracts(
+    flow: ReadyFlow, resolve: ResolveContract | None
+) -> Mapping[tuple[TransitionKey, ActionKey], ActionContract]:
+    """Return the contract of each action; without a catalogue, one that takes and gives any object."""
+    found = {
+        (transition.id, action.id): NO_OP_CONTRACT if resolve is None else resolve(action)
+        for transition in flow.definition.transitions
+        for action in transition.actions
+    }
+    return {place: contract for place, contract in found.items() if isinstance(contract, ActionContract)}
+
+
+@contextmanager
+def _written(path: Path | None) -> Iterator[IO[str] | None]:
+    if path is None:
+        yield None
+        return
+    try:
+        with path.open("w", encoding="utf-8") as out:
+            yield out
+    except OSError as fault:
+        raise UnusableFile(path, f"The file can't be written ({fault.strerror or fault}).") from None
+
+
+@contextmanager
+def _progress(cases: CaseFile) -> Iterator[Iterator[CaseRow]]:
+    """Give the rows of a file; on a terminal a bar shows how far they have been read."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield cases.rows()
+        return
+    with Progress(console=console, transient=True, redirect_stdout=sys.stdout.isatty()) as progress:
+        yield _moving(cases, progress, progress.add_task(str(cases.path.name), total=cases.total))
+
+
+def _moving(cases: CaseFile, progress: Progress, bar: TaskID) -> Iterator[CaseRow]:
+    for row in cases.rows():
+        progress.update(bar, completed=cases.done)
+        yield row
