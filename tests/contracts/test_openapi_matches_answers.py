@@ -7,6 +7,7 @@ import httpx2
 import pytest
 from tests.plugins.http_service import API, AUTHOR, HttpService, http_service, text_member
 from tests.plugins.openapi_contract import Contract, openapi_contract
+from tests.plugins.stopped_execution import EVIDENCE, accepted_execution, stop_what_is_due
 
 from orchestrator_domain.errors import StorageUnavailable
 from orchestrator_domain.testing.examples import flow_document
@@ -17,8 +18,8 @@ TYPE = f"{TYPES}/LENDING"
 NOWHERE = "00000000-0000-7000-8000-000000000000"
 KEY, ANY = {"Idempotency-Key": "key-1"}, {"If-Match": "*"}
 SCENARIO: Any = {"data": {"item": "ladder"}, "event": "CHECK", "results": {"lookup": {"found": True}}}
-# Every answer of a reserved operation is a refusal.
-RESERVED = {("POST", f"{API}/admin/executions/{{executionId}}/resolve")}
+EXECUTIONS = f"{API}/admin/executions"
+OPERATOR = {"sub": "operator-1", "roles": ["EXECUTION_OPERATOR"]}
 CREATION: Any = {"typeKey": "LENDING", "data": {"item": "ladder"}}
 
 
@@ -33,9 +34,11 @@ async def good_answers(service: HttpService) -> list[httpx2.Response]:
     request_id = await service.created_request()
     event = f"{API}/requests/{request_id}/events"
     accepted = await service.call("POST", event, body={"event": "CHECK"}, headers={**KEY, **ANY})
+    resolutions = await good_resolutions(service)
     draft = await service.call("POST", FLOWS, actor=AUTHOR, body=flow_document(version=2))
     draft_id = text_member(draft, "flowId")
     return [
+        *resolutions,
         await service.call("POST", f"{API}/requests", body=CREATION, headers=KEY),
         await service.call("POST", f"{API}/requests", body=CREATION, headers=KEY),
         await service.call("GET", f"{API}/requests/{request_id}"),
@@ -81,6 +84,29 @@ async def good_answers(service: HttpService) -> list[httpx2.Response]:
     ]
 
 
+async def good_resolutions(service: HttpService) -> list[httpx2.Response]:
+    """Stop three executions, resolve each in another way, and look at them before and after."""
+    stopped = [await accepted_execution(service, key=f"stopped-{number}") for number in range(3)]
+    await stop_what_is_due(service)
+    ways: list[Any] = [
+        {"resolution": "RESUME_WITH_RESULT", "result": {"found": True}},
+        {"resolution": "RESUME_EFFECT_ABSENT"},
+        {"resolution": "CLOSE_WITHOUT_TRANSITION"},
+    ]
+    answers = [
+        await service.call("GET", f"{EXECUTIONS}?limit=2", actor=OPERATOR),
+        await service.call("GET", f"{EXECUTIONS}/{stopped[0]}", actor=OPERATOR),
+    ]
+    for execution_id, way in zip(stopped, ways, strict=True):
+        body = {"actionId": "lookup", "evidence": EVIDENCE, **way}
+        for _ in range(2):
+            path = f"{EXECUTIONS}/{execution_id}/resolve"
+            answers.append(await service.call("POST", path, actor=OPERATOR, body=body, headers=KEY))
+        answers.append(await service.call("GET", f"{EXECUTIONS}/{execution_id}", actor=OPERATOR))
+    answers.append(await service.call("GET", f"{EXECUTIONS}?status=PENDING", actor=OPERATOR))
+    return answers
+
+
 async def test_every_operation_has_an_answer_that_keeps_the_contract(contract: Contract) -> None:
     everything = HttpSettings(request_api_enabled=True, flow_admin_enabled=True, api_docs_enabled=True)
     answers = await good_answers(http_service(everything))
@@ -90,7 +116,7 @@ async def test_every_operation_has_an_answer_that_keeps_the_contract(contract: C
         assert answer.is_success, answer.text
         assert contract.answer_faults(answer) == [], operation.path
         walked.add((operation.method, operation.path))
-    assert walked | RESERVED == {(operation.method, operation.path) for operation in contract.operations()}
+    assert walked == {(operation.method, operation.path) for operation in contract.operations()}
 
 
 async def test_an_answer_without_news_keeps_the_contract(contract: Contract) -> None:
@@ -104,22 +130,6 @@ async def test_an_answer_without_news_keeps_the_contract(contract: Contract) -> 
         answer = await service.call("GET", path, headers={"If-None-Match": "*", "Prefer": "wait=0"})
         assert answer.status_code == 304
         assert contract.answer_faults(answer) == []
-
-
-async def test_a_reserved_operation_keeps_the_contract(contract: Contract) -> None:
-    service = http_service()
-    await service.published_flow()
-    event = f"{API}/requests/{await service.created_request()}/events"
-    accepted = await service.call("POST", event, body={"event": "CHECK"}, headers={**KEY, **ANY})
-    answer = await service.call(
-        "POST",
-        f"{API}/admin/executions/{text_member(accepted, 'executionId')}/resolve",
-        actor={"roles": ["EXECUTION_OPERATOR"]},
-        body={"actionId": "lookup", "resolution": "RESUME_EFFECT_ABSENT", "evidence": {}},
-        headers=KEY,
-    )
-    assert answer.status_code == 501
-    assert contract.answer_faults(answer) == []
 
 
 type Attempt = Callable[[HttpService, dict[str, str]], Awaitable[httpx2.Response]]

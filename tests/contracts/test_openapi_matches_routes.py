@@ -14,8 +14,8 @@ from orchestrator_http.routing import GuardedRoute, RouteEntry
 from orchestrator_http.services import HttpSettings
 
 PROBLEM_TYPE = "application/problem+json"
-# Answered where no operation is: a method that a path hasn't, and a status that comes with a later route.
-CODES_BESIDE_OPERATIONS = {"METHOD_NOT_ALLOWED", "EXECUTION_NOT_RESOLVABLE"}
+# Answered where no operation is: a method that a path hasn't.
+CODES_BESIDE_OPERATIONS = {"METHOD_NOT_ALLOWED"}
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,9 @@ from orchestrator_domain.usecases.flow_library import FlowLibrary
 from orchestrator_domain.usecases.list_available_events import ListAvailableEvents
 from orchestrator_domain.usecases.read_history import ReadHistory
 from orchestrator_domain.usecases.read_request import ReadRequest
+from orchestrator_domain.usecases.resolve_execution import ResolveExecution
 from orchestrator_domain.usecases.simulate_flow import SimulateFlow
+from orchestrator_domain.usecases.stopped_executions import StoppedExecutions
 from orchestrator_http.app import build_app
 from orchestrator_http.authentication import Authentication
 from orchestrator_http.change_poll import ChangePoll
@@ -128,6 +130,7 @@ def http_service(settings: HttpSettings | None = None, **replaced: Any) -> HttpS
     store, flows, publisher = InMemoryStore(clock), FlowLibrary(), KeyPublisher()
     work = InMemoryUnitOfWork(store)
     remembered = _Remembered()
+    stopped = StoppedExecutions(unit_of_work=work, flows=flows, catalogue=LendingCatalogue())
     services: dict[str, Any] = {
         "authenticate": _authentication(publisher),
         "create_request": CreateRequest(
@@ -143,6 +146,10 @@ def http_service(settings: HttpSettings | None = None, **replaced: Any) -> HttpS
         "read_request": ReadRequest(unit_of_work=work, flows=flows),
         "list_available_events": ListAvailableEvents(unit_of_work=work, flows=flows),
         "read_history": ReadHistory(unit_of_work=work),
+        "stopped_executions": stopped,
+        "resolve_execution": ResolveExecution(
+            unit_of_work=work, stopped=stopped, identifiers=identifiers, wakeup=InMemoryWakeup(clock)
+        ),
         "author_flow": AuthorFlow(
             unit_of_work=work,
             validator=FlowSoundness(resolve_contract=LendingCatalogue().current),

@@ -22,8 +22,9 @@ from orchestrator_domain.usecases.activate_flow import ActivateFlow, MustNotExis
 from orchestrator_domain.usecases.author_flow import AuthorFlow
 from orchestrator_postgres.engine import ConnectionSettings, PostgresEngine
 from orchestrator_postgres.unit_of_work import PostgresUnitOfWork
-from orchestrator_service.assembly import StartRefused, assembled
+from orchestrator_service.assembly import assembled
 from orchestrator_service.settings import read_settings
+from orchestrator_service.start_refused import StartRefused
 from orchestrator_worker.catalogue_document import read_catalogue
 from orchestrator_worker.deployment_values import DeploymentValues
 from orchestrator_worker.integration_catalogue import DeployedCatalogue

@@ -10,9 +10,10 @@ from tests.plugins.migrated_database import TestDatabase
 from tests.plugins.trial_catalogue import trial_catalogue
 
 from orchestrator_domain.errors import OrchestratorError
-from orchestrator_service.assembly import StartRefused, assembled
+from orchestrator_service.assembly import assembled
 from orchestrator_service.environment import SettingsInvalid
 from orchestrator_service.settings import read_settings
+from orchestrator_service.start_refused import StartRefused
 
 SECRET = "abcdefghijklmnopqrstuvwxyz012345"
 ISSUER: Mapping[str, Any] = {
@@ -48,7 +49,7 @@ async def test_the_runtime_role_on_a_migrated_database_may_serve(database: TestD
     [
         ("superuser_url", "The role is a superuser."),
         ("migration_url", "The role owns the schema."),
-        ("retention_url", "The role can rewrite the table audit_entry."),
+        ("retention_url", "The role can change detail, salt in the table audit_entry."),
     ],
 )
 async def test_a_role_that_may_do_too_much_is_refused_by_name_of_its_powers(

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 from attrs import frozen
 from tests.plugins.http_service import API, AUTHOR, HttpService, http_service, text_member
+from tests.plugins.stopped_execution import EVIDENCE, stop_what_is_due
 
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_domain.testing.examples import flow_document
@@ -26,6 +27,7 @@ ACTORS: Final[Mapping[str, Claims | None]] = {
     "owner": {"roles": ["CLERK"]},
     "owner without the role": {"roles": []},
     "owner without the scope": {"roles": ["CLERK"], "business_scopes": []},
+    "owner as an operator of other scopes": {"roles": ["EXECUTION_OPERATOR"], "business_scopes": ["SOUTH"]},
     "colleague": {"sub": "clerk-2", "roles": ["CLERK"]},
     "stranger": {"sub": "clerk-3", "roles": ["CLERK"], "business_scopes": ["SOUTH"]},
     **{role: {"sub": "expert-1", "roles": [role]} for role in TECHNICAL},
@@ -44,11 +46,15 @@ ACTORS: Final[Mapping[str, Claims | None]] = {
 
 @frozen(kw_only=True)
 class Access:
-    """Who is answered `good`; `roles` None asks for none. `seen` routes are about a request that has to be visible."""
+    """Who is answered `good`; `roles` None asks for none.
+
+    `seen` routes are about a request that has to be visible, `by_scope` ones whoever owns it.
+    """
 
     good: int
     roles: frozenset[str] | None = None
     seen: bool = False
+    by_scope: bool = False
     role_first: bool = False
     body: JsonValue = None
     headers: Mapping[str, str] = {}
@@ -56,7 +62,8 @@ class Access:
     def expected(self, claims: Claims | None) -> int:
         if claims is None:
             return 401
-        visible = "NORTH" in claims.get("business_scopes", ["NORTH"]) or "sub" not in claims
+        owned = "sub" not in claims and not self.by_scope
+        visible = "NORTH" in claims.get("business_scopes", ["NORTH"]) or owned
         permitted = self.roles is None or bool(self.roles & set(claims["roles"]))
         refusals = [403 if not permitted else None, 404 if self.seen and not visible else None]
         order = refusals if self.role_first else reversed(refusals)
@@ -70,7 +77,12 @@ def needing(*roles: str, good: int = 200, **more: Any) -> Access:
 KEY, ANY = {"Idempotency-Key": "matrix"}, {"If-Match": "*"}
 CREATION: JsonObject = {"typeKey": "LENDING", "data": {"item": "drill"}, "businessScope": "NORTH"}
 SCENARIO: JsonObject = {"event": "WITHDRAW"}
-RESOLUTION: JsonObject = {"actionId": "lookup", "resolution": "CLOSE_WITHOUT_TRANSITION", "evidence": {}}
+RESOLUTION: JsonObject = {
+    "actionId": "lookup",
+    "resolution": "CLOSE_WITHOUT_TRANSITION",
+    "evidence": EVIDENCE,
+}
+OPERATORS: Final[Mapping[str, Any]] = {"seen": True, "by_scope": True, "role_first": True}
 ACCESS: Final[Mapping[tuple[str, str], Access]] = {
     ("GET", "/requests/{requestId}"): Access(good=200, seen=True),
     ("GET", "/requests/{requestId}/available-events"): Access(good=200, seen=True),
@@ -79,8 +91,10 @@ ACCESS: Final[Mapping[tuple[str, str], Access]] = {
         "CLERK", good=202, seen=True, body={"event": "CHECK"}, headers={**KEY, **ANY}
     ),
     ("GET", "/executions/{executionId}"): Access(good=200, seen=True),
+    ("GET", "/admin/executions"): needing("EXECUTION_OPERATOR"),
+    ("GET", "/admin/executions/{executionId}"): needing("EXECUTION_OPERATOR", **OPERATORS),
     ("POST", "/admin/executions/{executionId}/resolve"): needing(
-        "EXECUTION_OPERATOR", good=501, seen=True, role_first=True, body=RESOLUTION, headers=KEY
+        "EXECUTION_OPERATOR", **OPERATORS, body=RESOLUTION, headers=KEY
     ),
     ("GET", "/admin/flows"): needing(*READERS),
     ("POST", "/admin/flows"): needing("FLOW_EDITOR", good=201, body=flow_document(version=3)),
@@ -174,7 +188,7 @@ async def test_documents_and_health_ask_nobody_who_they_are() -> None:
 
 
 async def furnished() -> tuple[HttpService, Mapping[str, str]]:
-    """Return a service with a published flow, a draft, a free request, and another one with an execution."""
+    """Return a service with a published flow, a draft, a free request, and one whose execution stopped."""
     service = http_service(EVERYTHING)
     flow_id = await published(service, flow_document())
     draft = await service.call("POST", f"{API}/admin/flows", actor=AUTHOR, body=flow_document(version=2))
@@ -182,6 +196,7 @@ async def furnished() -> tuple[HttpService, Mapping[str, str]]:
     accepted = await service.call(
         "POST", f"{API}/requests/{busy}/events", body={"event": "CHECK"}, headers={**KEY, **ANY}
     )
+    await stop_what_is_due(service)
     return service, {
         "flowId": flow_id,
         "draftId": text_member(draft, "flowId"),

@@ -1,4 +1,4 @@
-"""Trying events on flow versions, and the reserved resolution."""
+"""Trying events on flow versions."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -17,16 +17,10 @@ from tests.plugins.http_service import (
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_domain.testing.examples import flow_document
 
-OPERATOR = {"sub": "operator-1", "roles": ["EXECUTION_OPERATOR"]}
 SCENARIO: JsonObject = {
     "data": {"item": "ladder"},
     "event": "CHECK",
     "results": {"lookup": {"found": True}},
-}
-RESOLUTION: JsonObject = {
-    "actionId": "lookup",
-    "resolution": "RESUME_EFFECT_ABSENT",
-    "evidence": {"note": "x"},
 }
 
 
@@ -122,63 +116,3 @@ async def test_trying_needs_the_editor(service: HttpService, role: str) -> None:
     flow_id = await draft(service)
     answer = await simulate(service, flow_id, SCENARIO, actor={"roles": [role]})
     assert problem_of(answer, 403)["code"] == "ACCESS_DENIED"
-
-
-async def resolve(
-    service: HttpService,
-    execution_id: str,
-    body: JsonValue,
-    *,
-    actor: Mapping[str, Any] = OPERATOR,
-    headers: Mapping[str, str] | None = None,
-) -> Any:
-    return await service.call(
-        "POST",
-        f"{API}/admin/executions/{execution_id}/resolve",
-        actor=actor,
-        body=body,
-        headers={"Idempotency-Key": "r"} if headers is None else headers,
-    )
-
-
-@pytest.fixture
-async def execution_id(service: HttpService) -> str:
-    await service.published_flow()
-    request_id = await service.created_request()
-    accepted = await service.call(
-        "POST",
-        f"{API}/requests/{request_id}/events",
-        body={"event": "CHECK"},
-        headers={"Idempotency-Key": "k", "If-Match": "*"},
-    )
-    return text_member(accepted, "executionId")
-
-
-async def test_a_resolution_is_reserved_for_operators_who_see_the_request(
-    service: HttpService, execution_id: str
-) -> None:
-    assert problem_of(await resolve(service, execution_id, RESOLUTION), 501)["code"] == "NOT_IMPLEMENTED"
-    clerk = await resolve(service, execution_id, RESOLUTION, actor={})
-    assert problem_of(clerk, 403)["code"] == "ACCESS_DENIED"
-    elsewhere = {**OPERATOR, "business_scopes": ["SOUTH"]}
-    stranger = await resolve(service, execution_id, RESOLUTION, actor=elsewhere)
-    assert problem_of(stranger, 404)["code"] == "NOT_FOUND"
-
-
-@pytest.mark.parametrize(
-    ("change", "pointer"),
-    [
-        ({"resolution": "SET_STATE"}, "/resolution"),
-        ({"result": {}}, "/result"),
-        ({"resolution": "RESUME_WITH_RESULT"}, "/result"),
-        ({"evidence": "seen"}, "/evidence"),
-        ({"state": "LENT"}, "/state"),
-    ],
-)
-async def test_a_resolution_that_can_t_be_taken_names_its_place(
-    service: HttpService, execution_id: str, change: JsonObject, pointer: str
-) -> None:
-    answer = await resolve(service, execution_id, {**RESOLUTION, **change})
-    assert problem_of(answer, 400)["pointer"] == pointer
-    keyless = await resolve(service, execution_id, RESOLUTION, headers={})
-    assert problem_of(keyless, 400)["code"] == "IDEMPOTENCY_KEY_REQUIRED"

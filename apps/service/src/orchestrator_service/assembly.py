@@ -12,7 +12,6 @@ from starlette.types import ASGIApp
 from structlog.stdlib import get_logger
 
 from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
-from orchestrator_domain.errors import OrchestratorError
 from orchestrator_domain.flow.soundness import FlowSoundness
 from orchestrator_domain.identifiers import CorrelationId, ExecutionId, Role
 from orchestrator_domain.simulation.no_op import with_no_op
@@ -24,8 +23,10 @@ from orchestrator_domain.usecases.flow_library import FlowLibrary
 from orchestrator_domain.usecases.list_available_events import ListAvailableEvents
 from orchestrator_domain.usecases.read_history import ReadHistory
 from orchestrator_domain.usecases.read_request import ReadRequest
+from orchestrator_domain.usecases.resolve_execution import ResolveExecution
 from orchestrator_domain.usecases.run_execution import ExecutionRunner
 from orchestrator_domain.usecases.simulate_flow import SimulateFlow
+from orchestrator_domain.usecases.stopped_executions import StoppedExecutions
 from orchestrator_http.app import build_app
 from orchestrator_http.authentication import Authentication
 from orchestrator_http.change_poll import ChangePoll
@@ -47,6 +48,7 @@ from orchestrator_service.environment import SettingsInvalid
 from orchestrator_service.metrics import Metrics, ObservedByMetricsAndLogs
 from orchestrator_service.pinned_contracts import contract_faults
 from orchestrator_service.settings import Settings
+from orchestrator_service.start_refused import StartRefused
 from orchestrator_service.system_identifiers import SystemIdentifiers
 from orchestrator_worker.catalogue_document import read_catalogue
 from orchestrator_worker.catalogue_fault import CatalogueFault, CatalogueInvalid
@@ -60,16 +62,6 @@ from orchestrator_worker.register_document import RegisterDocument
 from orchestrator_worker.renewal import LeaseRenewal
 from orchestrator_worker.worker import Worker
 from orchestrator_worker.worker_settings import WorkerSettings, unique_owner
-
-
-class StartRefused(OrchestratorError):
-    """The database isn't one that this process may serve from, or not with this catalogue; each fault is one sentence."""
-
-    code = "START_REFUSED"
-
-    def __init__(self, faults: tuple[str, ...]) -> None:
-        super().__init__(" ".join(faults))
-        self.faults = faults
 
 
 @define
@@ -210,6 +202,7 @@ def _http_services(parts: _Parts, authentication: Authentication) -> HttpService
         known_roles=frozenset(map(Role, parts.settings.business_roles)) or None,
         limits=parts.settings.limits,
     )
+    stopped = StoppedExecutions(unit_of_work=unit_of_work, flows=parts.flows, catalogue=parts.catalogue)
     return HttpServices(
         authenticate=authentication,
         create_request=CreateRequest(
@@ -228,6 +221,10 @@ def _http_services(parts: _Parts, authentication: Authentication) -> HttpService
         read_request=ReadRequest(unit_of_work=unit_of_work, flows=parts.flows),
         list_available_events=ListAvailableEvents(unit_of_work=unit_of_work, flows=parts.flows),
         read_history=ReadHistory(unit_of_work=unit_of_work),
+        stopped_executions=stopped,
+        resolve_execution=ResolveExecution(
+            unit_of_work=unit_of_work, stopped=stopped, identifiers=parts.identifiers, wakeup=parts.wakeup
+        ),
         author_flow=AuthorFlow(
             unit_of_work=unit_of_work,
             validator=validator,

@@ -70,7 +70,6 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
     "PRECONDITION_REQUIRED": ProblemKind(428, "The request must be conditional"),
     "HEADERS_TOO_LARGE": ProblemKind(431, "The headers are too large"),
     "INTERNAL_ERROR": ProblemKind(500, "The service failed unexpectedly"),
-    "NOT_IMPLEMENTED": ProblemKind(501, "This release can't do this"),
     "STORAGE_UNAVAILABLE": ProblemKind(503, "The store does not answer"),
     "FLOW_UNREADABLE": ProblemKind(503, "The request's flow version can't be read"),
     "AUTHENTICATION_UNAVAILABLE": ProblemKind(503, "Tokens can't be checked now"),

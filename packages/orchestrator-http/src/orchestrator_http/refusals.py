@@ -78,12 +78,6 @@ class AuthenticationUnavailable(OrchestratorError):
     code: ClassVar[str] = "AUTHENTICATION_UNAVAILABLE"
 
 
-class NotImplementedHere(OrchestratorError):
-    """The command is well formed and permitted, and this release can't carry it out."""
-
-    code: ClassVar[str] = "NOT_IMPLEMENTED"
-
-
 class NotReady(OrchestratorError):
     code: ClassVar[str] = "NOT_READY"
 

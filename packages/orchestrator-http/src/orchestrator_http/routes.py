@@ -49,7 +49,11 @@ def _request_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry,
     )
     events = EventHandlers(accept_event=services.accept_event)
     executions = ExecutionHandlers(read_request=services.read_request, conditional_reads=reads)
-    resolutions = ResolutionHandlers(read_request=services.read_request)
+    resolutions = ResolutionHandlers(
+        stopped_executions=services.stopped_executions,
+        resolve_execution=services.resolve_execution,
+        cursors=services.cursors,
+    )
     available = AvailableEventHandlers(list_available_events=services.list_available_events)
     history = HistoryHandlers(read_history=services.read_history, cursors=services.cursors)
     return (
@@ -59,6 +63,8 @@ def _request_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry,
         _reading("/requests/{requestId}/history", history.show),
         _writing("POST", "/requests/{requestId}/events", events.accept, bytes_max),
         _reading("/executions/{executionId}", executions.show),
+        _reading("/admin/executions", resolutions.list),
+        _reading("/admin/executions/{executionId}", resolutions.show),
         _writing("POST", "/admin/executions/{executionId}/resolve", resolutions.resolve, bytes_max),
     )
 

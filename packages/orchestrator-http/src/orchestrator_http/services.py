@@ -10,7 +10,9 @@ from orchestrator_domain.usecases.create_request import CreateRequest
 from orchestrator_domain.usecases.list_available_events import ListAvailableEvents
 from orchestrator_domain.usecases.read_history import ReadHistory
 from orchestrator_domain.usecases.read_request import ReadRequest
+from orchestrator_domain.usecases.resolve_execution import ResolveExecution
 from orchestrator_domain.usecases.simulate_flow import SimulateFlow
+from orchestrator_domain.usecases.stopped_executions import StoppedExecutions
 from orchestrator_http.change_poll import ChangePoll
 from orchestrator_http.cursors import Cursors
 from orchestrator_http.health import ReadinessProbe
@@ -28,6 +30,8 @@ class HttpServices:
     read_request: ReadRequest
     list_available_events: ListAvailableEvents
     read_history: ReadHistory
+    stopped_executions: StoppedExecutions
+    resolve_execution: ResolveExecution
     author_flow: AuthorFlow
     activate_flow: ActivateFlow
     simulate_flow: SimulateFlow

@@ -16,7 +16,7 @@ def request_summary(request: Request, *, active: ExecutionId | None) -> JsonObje
         "requestId": str(request.id),
         "typeKey": request.type_key,
         "state": request.state,
-        "flow": _flow_reference(request.flow),
+        "flow": flow_reference(request.flow),
         "businessScope": request.scope,
         "revision": request.revision,
         "activeExecutionId": None if active is None else str(active),
@@ -108,7 +108,7 @@ def moment(when: datetime | None) -> str | None:
     return None if when is None else when.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
 
 
-def _flow_reference(flow: FlowReference) -> JsonObject:
+def flow_reference(flow: FlowReference) -> JsonObject:
     return {"flowId": str(flow.id), "flowKey": flow.key, "version": flow.version, "checksum": flow.checksum}
 
 
