@@ -38,7 +38,7 @@ def test_a_claim_looks_everywhere_as_long_as_nothing_was_found() -> None:
 def test_a_claim_that_took_everything_lets_the_next_one_begin_shortly_before_its_own_moment() -> None:
     horizon = _horizon(_Clock())
     horizon.learn([_row(due_at=NOON - timedelta(hours=1))], limit=2)
-    shortly_before = NOON - timedelta(seconds=5)
+    shortly_before = NOON - timedelta(seconds=2)
     assert horizon.bounds() == {"due_from": shortly_before, "lapsed_from": shortly_before}
 
 
@@ -46,7 +46,7 @@ def test_a_claim_that_left_some_lets_the_next_one_begin_shortly_before_the_last_
     horizon = _horizon(_Clock())
     last = NOON - timedelta(hours=1)
     horizon.learn([_row(due_at=last), _row(due_at=last - timedelta(hours=1))], limit=2)
-    assert horizon.bounds() == {"due_from": last - timedelta(seconds=5), "lapsed_from": "-infinity"}
+    assert horizon.bounds() == {"due_from": last - timedelta(seconds=2), "lapsed_from": "-infinity"}
 
 
 def test_every_quarter_of_a_second_a_claim_looks_everywhere() -> None:

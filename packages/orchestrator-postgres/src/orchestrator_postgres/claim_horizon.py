@@ -15,7 +15,7 @@ from attrs import define, field
 from orchestrator_postgres.row_mapping import Row
 
 _EVERYWHERE_SECONDS = 0.25
-_MARGIN = timedelta(seconds=5)
+_MARGIN = timedelta(seconds=2)
 _BEGINNING: Final = "-infinity"
 
 type _From = datetime | str

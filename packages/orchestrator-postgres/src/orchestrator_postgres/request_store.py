@@ -14,7 +14,7 @@ from orchestrator_domain.ports.request_store import CreationRecord, RequestStore
 from orchestrator_domain.request.request import Request
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.fault_translation import TransientFault
-from orchestrator_postgres.history import RequestMove, advance_request
+from orchestrator_postgres.history import RequestMove, advance_request, send_advance
 from orchestrator_postgres.row_mapping import Row, execution_of, request_of
 from orchestrator_postgres.statements import compiled, sql_file
 from orchestrator_postgres.stored_json import jsonb
@@ -128,13 +128,11 @@ class PostgresRequestStore(RequestStore):
         return _execution_or_none(await self._one(_EXECUTION_BY_KEY, request_id=request_id, key=key))
 
     async def save_acceptance(self, request: Request, execution: Execution, fact: AuditFact) -> Execution:
-        row = await self._one(_ADD_EXECUTION, **_execution_values(execution))
-        advanced = await advance_request(
-            self._connection,
-            request.id,
-            fact,
-            RequestMove(from_revision=Revision(request.revision - 1), revision_step=1),
-        )
+        move = RequestMove(from_revision=Revision(request.revision - 1), revision_step=1)
+        async with self._connection.pipeline():
+            inserted = await self._connection.execute(_ADD_EXECUTION, _execution_values(execution))
+            advancing = await send_advance(self._connection, request.id, fact, move)
+        row, advanced = await inserted.fetchone(), await advancing.fetchone()
         if row is None or advanced is None:
             # Whoever locked the request can't see this; told again, the story reads what has moved.
             raise TransientFault(None)
