@@ -1,14 +1,15 @@
--- Promises: one sentence for each power of the current role that the service must not have; none for a proper one.
+-- Promises: one sentence for each power that the service must not have; none for a proper role. Judged are the role that
+--   has logged in and the role that it acts as, and with them every role whose powers they could take on.
 -- Locks: none. Index: the catalogues' own.
 WITH me AS (
-  SELECT oid, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication
+  SELECT oid, rolname, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication
   FROM pg_roles
-  WHERE rolname = current_user
+  WHERE rolname IN (current_user, session_user)
 ),
 held AS (
-  SELECT r.rolname, r.oid, r.rolsuper
+  SELECT r.oid, r.rolname, r.rolsuper
   FROM pg_roles r
-  WHERE pg_has_role(current_user, r.oid, 'MEMBER')
+  WHERE EXISTS (SELECT FROM me WHERE pg_has_role(me.oid, r.oid, 'MEMBER'))
 ),
 home AS (
   SELECT oid, nspowner FROM pg_namespace WHERE nspname = 'orchestrator'
@@ -19,60 +20,99 @@ relation AS (
   JOIN home ON c.relnamespace = home.oid
   WHERE c.relkind IN ('r', 'p')
 ),
+-- What grants.sql grants: rows are added to these tables, and these columns are changed.
+allowed (relname, changed) AS (
+  VALUES
+    ('flow_definition', ARRAY['definition', 'status', 'checksum', 'contracts', 'revision', 'published_at']),
+    ('request_type', ARRAY['active_flow_id', 'enabled', 'revision']),
+    ('request_instance',
+      ARRAY['current_state', 'data', 'revision', 'audit_sequence', 'audit_head', 'updated_at']),
+    ('execution',
+      ARRAY['status', 'attempts', 'claims_without_progress', 'next_attempt_at', 'lease_owner', 'lease_until',
+            'fencing_token', 'accepted_revision', 'result', 'error_code', 'updated_at']),
+    ('action_execution',
+      ARRAY['status', 'attempt_count', 'external_idempotency_key', 'input_hash', 'effect', 'uncertain', 'result',
+            'provider_reference', 'error_code', 'started_at', 'finished_at']),
+    ('document_reference', ARRAY[]::text[]),
+    ('audit_entry', ARRAY[]::text[]),
+    ('admin_audit', ARRAY[]::text[]),
+    ('request_creation', ARRAY[]::text[]),
+    ('reconciliation_resolution', ARRAY[]::text[])
+),
+changeable AS (
+  SELECT relation.relname, string_agg(a.attname, ', ' ORDER BY a.attnum) AS columns
+  FROM relation
+  JOIN pg_attribute a ON a.attrelid = relation.oid AND a.attnum > 0 AND NOT a.attisdropped
+  LEFT JOIN allowed ON allowed.relname = relation.relname
+  WHERE a.attname <> ALL (coalesce(allowed.changed, ARRAY[]::text[]))
+    AND EXISTS (SELECT FROM held WHERE has_column_privilege(held.oid, relation.oid, a.attnum, 'UPDATE'))
+  GROUP BY relation.relname
+),
 guard (relname, tgname) AS (
   VALUES
     ('flow_definition', 'flow_definition_immutable'),
+    ('flow_definition', 'flow_definition_never_emptied'),
     ('audit_entry', 'audit_entry_append_only'),
+    ('audit_entry', 'audit_entry_never_emptied'),
     ('admin_audit', 'admin_audit_append_only'),
-    ('reconciliation_resolution', 'reconciliation_resolution_append_only')
+    ('admin_audit', 'admin_audit_never_emptied'),
+    ('reconciliation_resolution', 'reconciliation_resolution_append_only'),
+    ('reconciliation_resolution', 'reconciliation_resolution_never_emptied')
 )
 SELECT 'The role is a superuser.'
-FROM me WHERE rolsuper
+WHERE EXISTS (SELECT FROM me WHERE rolsuper)
 UNION ALL
 SELECT 'The role can become a superuser.'
-FROM me WHERE NOT rolsuper AND EXISTS (SELECT FROM held WHERE held.rolsuper)
+WHERE NOT EXISTS (SELECT FROM me WHERE rolsuper) AND EXISTS (SELECT FROM held WHERE rolsuper)
+UNION ALL
+SELECT format('The role is a member of %s.', rolname)
+FROM held
+WHERE rolname <> 'orchestrator_runtime'
+  AND oid NOT IN (SELECT me.oid FROM me)
+  AND NOT EXISTS (SELECT FROM me WHERE rolsuper)
 UNION ALL
 SELECT 'The role bypasses row security.'
-FROM me WHERE rolbypassrls
+WHERE EXISTS (SELECT FROM me WHERE rolbypassrls)
 UNION ALL
 SELECT 'The role can make roles.'
-FROM me WHERE rolcreaterole
+WHERE EXISTS (SELECT FROM me WHERE rolcreaterole)
 UNION ALL
 SELECT 'The role can make databases.'
-FROM me WHERE rolcreatedb
+WHERE EXISTS (SELECT FROM me WHERE rolcreatedb)
 UNION ALL
 SELECT 'The role can replicate.'
-FROM me WHERE rolreplication
+WHERE EXISTS (SELECT FROM me WHERE rolreplication)
 UNION ALL
 SELECT 'The role owns the schema.'
-FROM home WHERE pg_has_role(current_user, nspowner, 'MEMBER')
+FROM home WHERE nspowner IN (SELECT held.oid FROM held)
 UNION ALL
 SELECT 'The role can create in the schema.'
-FROM home WHERE has_schema_privilege(current_user, home.oid, 'CREATE')
+FROM home WHERE EXISTS (SELECT FROM held WHERE has_schema_privilege(held.oid, home.oid, 'CREATE'))
 UNION ALL
 SELECT 'The role can create schemas in the database.'
-WHERE has_database_privilege(current_user, current_database(), 'CREATE')
+WHERE EXISTS (SELECT FROM held WHERE has_database_privilege(held.oid, current_database(), 'CREATE'))
 UNION ALL
 SELECT format('The role owns the table %s.', relname)
-FROM relation WHERE pg_has_role(current_user, relowner, 'MEMBER')
+FROM relation WHERE relowner IN (SELECT held.oid FROM held)
 UNION ALL
-SELECT format('The role can delete from the table %s.', relname)
-FROM relation WHERE has_table_privilege(current_user, oid, 'DELETE')
-UNION ALL
-SELECT format('The role can empty the table %s.', relname)
-FROM relation WHERE has_table_privilege(current_user, oid, 'TRUNCATE')
-UNION ALL
-SELECT format('The role can put triggers on the table %s.', relname)
-FROM relation WHERE has_table_privilege(current_user, oid, 'TRIGGER')
-UNION ALL
-SELECT format('The role can rewrite the table %s.', relname)
+SELECT format('The role can %s the table %s.', power.told, relname)
 FROM relation
-WHERE relname IN ('audit_entry', 'admin_audit', 'reconciliation_resolution', 'request_creation', 'document_reference')
-  AND has_any_column_privilege(current_user, oid, 'UPDATE')
+CROSS JOIN (
+  VALUES ('DELETE', 'delete from'), ('TRUNCATE', 'empty'), ('TRIGGER', 'put triggers on')
+) AS power (privilege, told)
+WHERE EXISTS (SELECT FROM held WHERE has_table_privilege(held.oid, relation.oid, power.privilege))
 UNION ALL
-SELECT 'The role can write the record of the schema''s revision.'
+SELECT format('The role can put references to the table %s.', relname)
 FROM relation
-WHERE relname = 'alembic_version' AND has_any_column_privilege(current_user, oid, 'INSERT, UPDATE')
+WHERE EXISTS (SELECT FROM held WHERE has_any_column_privilege(held.oid, relation.oid, 'REFERENCES'))
+UNION ALL
+SELECT format('The role can add rows to the table %s.', relname)
+FROM relation
+WHERE relname NOT IN (SELECT allowed.relname FROM allowed)
+  AND EXISTS (SELECT FROM held WHERE has_any_column_privilege(held.oid, relation.oid, 'INSERT'))
+UNION ALL
+SELECT format('The role can change %s in the table %s.', columns, relname)
+FROM changeable
 UNION ALL
 SELECT format('The guard %s of the table %s is missing or switched off.', guard.tgname, guard.relname)
 FROM guard
@@ -82,4 +122,4 @@ WHERE NOT EXISTS (
 )
 UNION ALL
 SELECT 'The role can switch triggers off for its session.'
-WHERE has_parameter_privilege(current_user, 'session_replication_role', 'SET');
+WHERE EXISTS (SELECT FROM held WHERE has_parameter_privilege(held.oid, 'session_replication_role', 'SET'));
