@@ -318,13 +318,17 @@ async def test_the_migration_role_is_found_out(database: TestDatabase) -> None:
             "The role can change detail in the table audit_entry.",
         ),
         (
-            "GRANT UPDATE (owner_subject, business_scope, flow_id, initial_data)"
-            f" ON orchestrator.request_instance TO {RUNTIME}",
+            (
+                "GRANT UPDATE (owner_subject, business_scope, flow_id, initial_data)"
+                f" ON orchestrator.request_instance TO {RUNTIME}"
+            ),
             "The role can change flow_id, initial_data, owner_subject, business_scope in the table request_instance.",
         ),
         (
-            "GRANT UPDATE (payload_hash, actor_snapshot, event_data) ON orchestrator.execution"
-            " TO orchestrator_runtime",
+            (
+                "GRANT UPDATE (payload_hash, actor_snapshot, event_data) ON orchestrator.execution"
+                " TO orchestrator_runtime"
+            ),
             "The role can change payload_hash, actor_snapshot, event_data in the table execution.",
         ),
         (
