@@ -7,6 +7,7 @@ import pytest
 from tests.plugins.postgres_harness import PostgresHarness
 
 from orchestrator_domain.execution.checkpoint import CheckpointStatus
+from orchestrator_domain.execution.poison import CLAIMS_WITHOUT_PROGRESS_MAX
 from orchestrator_domain.identifiers import ExecutionId, LeaseOwner
 from orchestrator_domain.ports.execution_queue import ClaimedExecution
 from orchestrator_domain.testing.contracts.stored_cases import (
@@ -17,7 +18,7 @@ from orchestrator_domain.testing.contracts.stored_cases import (
 )
 from orchestrator_domain.testing.examples import checkpoint_of, write_of
 from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
-from orchestrator_postgres.execution_queue import UNREADABLE_CLAIMS_MAX, PostgresExecutionQueue
+from orchestrator_postgres.execution_queue import PostgresExecutionQueue
 from orchestrator_postgres.fault_translation import StorageRefused
 
 
@@ -76,8 +77,10 @@ async def test_a_row_that_stays_unreadable_ends_with_an_operator(harness: Postgr
     cases = StoredCases(harness=harness)
     broken = await cases.accepted()
     await _break(harness, broken.id)
-    for _ in range(UNREADABLE_CLAIMS_MAX):
+    statuses = []
+    for _ in range(CLAIMS_WITHOUT_PROGRESS_MAX + 1):
         assert not await _claim(harness, WORKER, 1)
+        statuses += await harness.rows(b"SELECT status FROM orchestrator.execution WHERE id = %s", broken.id)
         await harness.superuser.execute(
             b"UPDATE orchestrator.execution SET lease_until = clock_timestamp() - interval '1 second'"
             b" WHERE id = %s AND status = 'RUNNING'",
@@ -86,6 +89,7 @@ async def test_a_row_that_stays_unreadable_ends_with_an_operator(harness: Postgr
     (row,) = await harness.rows(
         b"SELECT status, error_code FROM orchestrator.execution WHERE id = %s", broken.id
     )
+    assert [each["status"] for each in statuses[:-1]] == ["RUNNING"] * CLAIMS_WITHOUT_PROGRESS_MAX
     assert (row["status"], row["error_code"]) == ("RECONCILIATION_REQUIRED", "EXECUTION_UNREADABLE")
     assert [entry.kind for entry in await harness.history(broken.request_id)][-1] == "RECONCILIATION_REQUIRED"
 

@@ -22,6 +22,7 @@ from orchestrator_domain.execution.attempt import (
 from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
 from orchestrator_domain.execution.completion import Completion
 from orchestrator_domain.execution.execution import Execution, ExecutionStatus, Fence
+from orchestrator_domain.execution.poison import CLAIMS_WITHOUT_PROGRESS_MAX
 from orchestrator_domain.flow.contract import Effect
 from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.identifiers import ActionKey, LeaseOwner, Sha256Hex
@@ -32,7 +33,6 @@ from orchestrator_domain.testing.examples import CLERK
 from orchestrator_domain.testing.in_memory.execution_queue import InMemoryExecutionQueue
 from orchestrator_domain.testing.recording_observer import ExecutionEnded
 from orchestrator_domain.usecases.run_execution import (
-    CLAIMS_WITHOUT_PROGRESS_MAX,
     UNREADABLE_RETRY_SECONDS,
     RunEnded,
 )

@@ -11,6 +11,7 @@ from orchestrator_domain.errors import OrchestratorError
 from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.completion import Completion
 from orchestrator_domain.execution.execution import ExecutionStatus, Fence
+from orchestrator_domain.execution.poison import is_poison
 from orchestrator_domain.identifiers import AuditEntryId, DocumentReferenceId, ExecutionId, LeaseOwner
 from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedExecution, ExecutionQueue
 from orchestrator_domain.ports.identifiers import Identifiers
@@ -23,7 +24,6 @@ from orchestrator_postgres.kept_connections import KeptConnections
 from orchestrator_postgres.lease_renewal import LeaseRenewal
 from orchestrator_postgres.write_lane import WriteLane
 
-UNREADABLE_CLAIMS_MAX = 20
 UNREADABLE_CODE = "EXECUTION_UNREADABLE"
 
 
@@ -36,8 +36,8 @@ class PostgresExecutionQueue(ExecutionQueue):
 
     Writes that are ready at one moment are carried out together, each under its own fence and with its own answer.
     Claims and batches share `connections_max` connections that are kept open; what a batch can't settle has as many of
-    its own, and renewals have one. An execution that can't be read is told to `unreadable` and left to its lease; after 20 such claims in a row it is
-    parked as RECONCILIATION_REQUIRED. To be closed on the event loop that uses it.
+    its own, and renewals have one. An execution that can't be read is told to `unreadable` and left to its lease; the
+    claim that makes it poison parks it as RECONCILIATION_REQUIRED. To be closed on the event loop that uses it.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class PostgresExecutionQueue(ExecutionQueue):
 
     async def _refuse_unreadable(self, claim: UnreadableClaim) -> None:
         self._told_unreadable(claim.fence.execution_id)
-        if claim.claims_without_progress < UNREADABLE_CLAIMS_MAX:
+        if not is_poison(claim.claims_without_progress):
             return
         try:
             await self.require_reconciliation(

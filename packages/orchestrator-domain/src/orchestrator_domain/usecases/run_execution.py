@@ -23,6 +23,7 @@ from orchestrator_domain.execution.attempt import ActionResult
 from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.completion import RunFault, finished_transition
 from orchestrator_domain.execution.execution import ExecutionStatus
+from orchestrator_domain.execution.poison import is_poison
 from orchestrator_domain.execution.stepping import (
     FinishTransition,
     Run,
@@ -45,9 +46,6 @@ from orchestrator_domain.ports.integration_catalogue import IntegrationCatalogue
 from orchestrator_domain.ports.observer import Observer
 from orchestrator_domain.ports.published_flows import PublishedFlows
 from orchestrator_domain.usecases.flow_library import FlowLibrary
-
-CLAIMS_WITHOUT_PROGRESS_MAX = 20
-"""How often an execution may be claimed without storing anything before it is ended as poison."""
 
 UNREADABLE_RETRY_SECONDS = 30.0
 
@@ -111,7 +109,7 @@ class ExecutionRunner:
         return ended
 
     async def _ended(self, claimed: ClaimedExecution) -> RunEnded:
-        if claimed.claims_without_progress > CLAIMS_WITHOUT_PROGRESS_MAX:
+        if is_poison(claimed.claims_without_progress):
             return await self._give_up(claimed, RunFault(code="CLAIMS_EXHAUSTED"))
         try:
             flow = await self.flows.ready(claimed.request.flow, self.published_flows)
