@@ -13,8 +13,9 @@ from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.flow.contract import Effect, RetryContract
 from orchestrator_worker.catalogue_document import CatalogueDocument, read_catalogue
 from orchestrator_worker.catalogue_fault import CatalogueInvalid
-from orchestrator_worker.deployment_values import DeploymentValues
-from orchestrator_worker.route import Timeouts
+from orchestrator_worker.circuit_breaker import CircuitSettings
+from orchestrator_worker.deployment_values import DeploymentValues, FromEnvironment, WrittenOut
+from orchestrator_worker.route import CallLimit, ClientAuthentication, ClientCredentials, Timeouts
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED_SCHEMA = ROOT / "contracts" / "schemas" / "integration-catalogue.schema.json"
@@ -306,3 +307,59 @@ def test_every_fault_comes_at_once_and_one_broken_entry_hides_no_other() -> None
         ("/integrations/1/keyMemorySeconds", "KEY_MEMORY"),
         ("/documentService/endpoint", "UNKNOWN_ENDPOINT"),
     }
+
+
+OAUTH = {
+    "kind": "oauth2ClientCredentials",
+    "tokenUrl": "https://issuer.test/token",
+    "clientId": "desk-1",
+    "secret": {"env": "TOKEN"},
+}
+
+
+def test_an_endpoint_with_everything_is_read() -> None:
+    written = endpoint({**OAUTH, "scope": "a b", "clientAuthentication": "body"})
+    written["inventory"] |= {
+        "allowedNetworks": ["10.0.0.0/8", "::1/128"],
+        "circuitBreaker": {"failuresToOpen": 2, "openSeconds": 5, "openMaxSeconds": 50},
+    }
+    read_endpoint = read(catalogue_file(endpoints=written)).endpoints["inventory"]
+    assert read_endpoint.authentication == ClientCredentials(
+        token_url=WrittenOut(value="https://issuer.test/token"),
+        client_id="desk-1",
+        secret=FromEnvironment(variable="TOKEN"),
+        scope="a b",
+        client_authentication=ClientAuthentication.BODY,
+    )
+    assert [str(network) for network in read_endpoint.networks] == ["10.0.0.0/8", "::1/128"]
+    assert read_endpoint.circuit == CircuitSettings(failures_to_open=2, open_seconds=5, open_seconds_max=50)
+
+
+@pytest.mark.parametrize(
+    ("authentication", "changes", "fault"),
+    [
+        ({**OAUTH, "tokenUrl": "issuer.test"}, {}, ("/authentication/tokenUrl", "ADDRESS")),
+        ({**OAUTH, "tokenUrl": {"env": "NONE"}}, {}, ("/authentication/tokenUrl", "ADDRESS")),
+        ({**OAUTH, "secret": {"env": "NONE"}}, {}, ("/authentication/secret", "SECRET")),
+        ({**OAUTH, "scope": 'a "b"'}, {}, ("/authentication/scope", "FORMAT")),
+        (OAUTH, {"allowedNetworks": ["10.0.0.1/8"]}, ("/allowedNetworks/0", "NETWORK")),
+        (OAUTH, {"allowedNetworks": ["10.0.0.0/33"]}, ("/allowedNetworks/0", "NETWORK")),
+        (OAUTH, {"allowedNetworks": ["10.0.0.0"]}, ("/allowedNetworks/0", "FORMAT")),
+        (OAUTH, {"circuitBreaker": {"openSeconds": 400}}, ("/circuitBreaker", "CIRCUIT_TIMES")),
+        (OAUTH, {"authorities": {"env": "TOKEN"}}, ("/authorities", "CERTIFICATE")),
+    ],
+)
+def test_what_could_not_be_used_of_an_endpoint_is_refused_at_its_place(
+    authentication: dict[str, Any], changes: dict[str, Any], fault: tuple[str, str]
+) -> None:
+    written = endpoint(authentication)
+    written["inventory"] |= changes
+    found = faults_of(catalogue_file(endpoints=written))
+    assert [(pointer.removeprefix("/endpoints/inventory"), code) for pointer, code in found] == [fault]
+
+
+def test_limits_of_calls_and_of_parking_are_read() -> None:
+    written = lookup_integration(callsMax=4, retry={"parkedMaxSeconds": 60})
+    integration = read(catalogue_file(written)).integrations[0]
+    assert integration.route.limit == CallLimit(name="integration INVENTORY_LOOKUP 1", calls_max=4)
+    assert integration.retry.parked_seconds_max == 60

@@ -251,3 +251,10 @@ def test_a_budget_that_could_outlive_the_lease_is_found() -> None:
         "/documentService/timeouts/budgetSeconds"
     ]
     assert [fault.code for fault in catalogue.check_against_lease(16)] == ["BUDGET_ABOVE_LEASE"] * 2
+
+
+def test_a_budget_that_is_not_written_is_a_fault_of_the_entry_that_lacks_it() -> None:
+    catalogue = deployed(catalogue_file(lookup_integration()))
+    (fault,) = catalogue.check_against_lease(16)
+    assert fault.pointer == "/integrations/0"
+    assert "timeouts.budgetSeconds" in fault.message
