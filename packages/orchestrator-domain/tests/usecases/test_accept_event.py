@@ -1,9 +1,10 @@
 """Accepting events: one short transaction, and a hint when it is durable."""
 
 from asyncio import gather
+from collections.abc import Awaitable, Callable
 
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
 from tests.plugins.embedded_service import EmbeddedService, go
 
 from orchestrator_domain.audit import AuditKind, verify_chain
@@ -18,6 +19,7 @@ from orchestrator_domain.errors import (
 )
 from orchestrator_domain.execution.execution import ExecutionStatus
 from orchestrator_domain.identifiers import CorrelationId, EventKey, RequestId, Role
+from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.request.acceptance import RevisionIn
 from orchestrator_domain.testing.chain import CHAIN_ACTIONS, chain_result
 from orchestrator_domain.testing.examples import CLERK, COLLEAGUE, STRANGER
@@ -57,15 +59,44 @@ async def test_an_acceptance_is_kept_in_the_history_without_its_data(service: Em
     assert verify_chain(history) is None
 
 
-async def test_a_hint_and_the_observer_follow_an_acceptance_once(service: EmbeddedService) -> None:
+@frozen
+class ForgetfulUnitOfWork(UnitOfWork):
+    """Commit every story, lose the answer, and run the story again, as after a connection broken at the commit."""
+
+    stores: UnitOfWork
+
+    async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        await self.stores.run(story)
+        return await self.stores.run(story)
+
+
+async def test_the_observer_is_told_of_an_acceptance_once_and_workers_until_it_has_begun(
+    service: EmbeddedService,
+) -> None:
     request = await service.created()
     first = await service.accept(go(request.id), CLERK)
     repeat = await service.accept(go(request.id), CLERK)
     assert (repeat.replayed, repeat.execution.id) == (True, first.execution.id)
-    assert service.wakeup.hints == 1
+    assert service.wakeup.hints == 2
+    await service.claimed()
+    await service.accept(go(request.id), CLERK)
+    assert service.wakeup.hints == 2
     assert service.observer.observations == [
         CommandAccepted(request_id=request.id, execution_id=first.execution.id)
     ]
+
+
+async def test_an_acceptance_whose_commit_was_not_answered_is_hinted_and_told_as_the_one_it_is(
+    service: EmbeddedService,
+) -> None:
+    request = await service.created()
+    accept = evolve(service.accept, unit_of_work=ForgetfulUnitOfWork(service.unit_of_work))
+    accepted = await accept(go(request.id), CLERK)
+    assert (accepted.replayed, service.wakeup.hints) == (False, 1)
+    assert service.observer.observations == [
+        CommandAccepted(request_id=request.id, execution_id=accepted.execution.id)
+    ]
+    assert len(service.harness.store.executions.rows) == 1
 
 
 async def test_a_repeat_finds_its_execution_after_it_has_ended(service: EmbeddedService) -> None:

@@ -5,7 +5,7 @@ from attrs import frozen
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.audit import AuditFact, AuditKind
 from orchestrator_domain.errors import NotFound, OrchestratorError
-from orchestrator_domain.execution.execution import Execution
+from orchestrator_domain.execution.execution import Execution, ExecutionStatus
 from orchestrator_domain.identifiers import AuditEntryId, ExecutionId
 from orchestrator_domain.ports.identifiers import Identifiers
 from orchestrator_domain.ports.observer import Observer
@@ -22,7 +22,7 @@ from orchestrator_domain.usecases.flow_library import FlowLibrary
 
 @frozen(kw_only=True)
 class EventAccepted:
-    """The execution of the event, and whether an earlier command with the same key had started it already."""
+    """The execution of the event, and whether another command with the same key had started it already."""
 
     execution: Execution
     replayed: bool
@@ -34,7 +34,8 @@ class AcceptEvent:
 
     Raises NotFound, IdempotencyConflict, RevisionMismatch, RequestBusy, InvalidEvent, AccessDenied, InvalidInput,
     EvaluationError, GuardNotSatisfied or StorageUnavailable; then nothing has been stored, but for the last one, whose
-    outcome is unknown and safe to repeat.
+    outcome is unknown and safe to repeat. Workers are given a hint as long as nobody has begun the execution, whoever
+    stored it, for whoever did may have died before giving one.
     """
 
     unit_of_work: UnitOfWork
@@ -44,20 +45,26 @@ class AcceptEvent:
     observer: Observer
 
     async def __call__(self, command: AcceptEventCommand, actor: Actor) -> EventAccepted:
+        # One id for all runs of the story: a second run that finds it knows that the first one's commit had happened.
+        execution_id = ExecutionId(self.identifiers.uuid())
+
         async def story(work: Transaction) -> EventAccepted:
-            return await self._accept(work, command, actor)
+            return await self._accept(work, command, actor, execution_id)
 
         try:
             accepted = await self.unit_of_work.run(story)
         except OrchestratorError as refusal:
             self.observer.command_refused(code=refusal.code)
             raise
-        if not accepted.replayed:
+        if accepted.execution.status is ExecutionStatus.PENDING:
             self.wakeup.hint()
+        if not accepted.replayed:
             self.observer.command_accepted(request_id=command.request_id, execution_id=accepted.execution.id)
         return accepted
 
-    async def _accept(self, work: Transaction, command: AcceptEventCommand, actor: Actor) -> EventAccepted:
+    async def _accept(
+        self, work: Transaction, command: AcceptEventCommand, actor: Actor, execution_id: ExecutionId
+    ) -> EventAccepted:
         visible = await work.requests.lock_visible(command.request_id, actor)
         if visible is None:
             raise NotFound("There is no such request.")
@@ -68,11 +75,11 @@ class AcceptEvent:
             flow=await self.flows.ready(visible.request.flow, work.flows),
             earlier=await work.requests.execution_by_key(command.request_id, command.key),
             active=visible.active_execution,
-            execution_id=ExecutionId(self.identifiers.uuid()),
+            execution_id=execution_id,
         )
         match decision:
             case Repeated(execution=execution):
-                return EventAccepted(execution=execution, replayed=True)
+                return EventAccepted(execution=execution, replayed=execution.id != execution_id)
             case Accepted() as accepted:
                 fact = self._fact(accepted, actor)
                 stored = await work.requests.save_acceptance(accepted.request, accepted.execution, fact)
