@@ -21,6 +21,7 @@ from orchestrator_postgres.fault_translation import StorageRefused, TransientFau
         (errors.ConnectionFailure, TransientFault),
         (errors.ReadOnlySqlTransaction, TransientFault),
         (errors.LockNotAvailable, TransientFault),
+        (errors.IdleInTransactionSessionTimeout, TransientFault),
         (errors.TooManyConnections, TransientFault),
         (psycopg.OperationalError, TransientFault),
         (psycopg.InterfaceError, TransientFault),
