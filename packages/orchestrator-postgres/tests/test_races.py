@@ -223,6 +223,38 @@ async def test_a_busy_lease_is_held_although_it_can_not_be_renewed_at_this_momen
     assert held == {busy.execution.id, free.execution.id}
 
 
+async def test_busy_leases_are_waited_for_together_and_those_lost_are_told_meanwhile(
+    harness: PostgresHarness,
+) -> None:
+    cases = StoredCases(harness=harness)
+    busy = [await cases.claimed() for _ in range(6)]
+    lost = await cases.claimed()
+    await cases.lost(lost)
+    async with harness.superuser.transaction():
+        for each in busy:
+            await harness.rows(
+                b"SELECT FROM orchestrator.execution WHERE id = %s FOR UPDATE", each.execution.id
+            )
+        # One after the other they would take a second each.
+        async with asyncio.timeout(4):
+            held = await harness.queue().renew(
+                fences=[lost.fence, *(each.fence for each in busy)], lease_seconds=LEASE_SECONDS
+            )
+    assert held == {each.execution.id for each in busy}
+
+
+async def test_a_lease_that_was_busy_for_a_moment_is_renewed(harness: PostgresHarness) -> None:
+    cases = StoredCases(harness=harness)
+    busy = await cases.claimed()
+    longer = 10 * LEASE_SECONDS
+    async with harness.superuser.transaction():
+        await harness.rows(b"SELECT FROM orchestrator.execution WHERE id = %s FOR UPDATE", busy.execution.id)
+        renewing = asyncio.create_task(harness.queue().renew(fences=[busy.fence], lease_seconds=longer))
+        await _someone_waits_for_a_lock(harness)
+    assert await renewing == {busy.execution.id}
+    assert await harness.lease_seconds_left(busy.execution.id) > LEASE_SECONDS
+
+
 async def test_a_renewal_and_a_completion_of_one_execution_do_not_deadlock(
     harness: PostgresHarness,
 ) -> None:

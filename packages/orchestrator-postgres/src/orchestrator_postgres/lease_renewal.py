@@ -8,23 +8,24 @@ from typing import Any, cast
 
 import psycopg
 from attrs import evolve
-from psycopg.errors import LockNotAvailable
+from psycopg.errors import LockNotAvailable, QueryCanceled
 from psycopg.rows import DictRow, dict_row
 
 from orchestrator_domain.execution.execution import Fence
 from orchestrator_domain.identifiers import ExecutionId
 from orchestrator_postgres.engine import ConnectionSettings
 from orchestrator_postgres.fault_translation import TransientFault, translated_faults, unavailable
-from orchestrator_postgres.fence import fence_values
 from orchestrator_postgres.statements import sql_file
 
 _RENEW_ALL = sql_file("renew_leases")
-_LOCK = sql_file("lock_execution")
-_RENEW_ONE = sql_file("renew_lease")
-_STILL_HELD = sql_file("read_fence")
+_LOCK_ALL = sql_file("lock_executions")
+_STILL_HELD = sql_file("held_leases")
 _ATTEMPTS_MAX = 3
 _PATIENCE_SECONDS = 10.0
-_BUSY_WAIT = b"SET LOCAL lock_timeout = '1s'"
+# Who renews waits for a share of the lease; what waits for busy rows has to be well within it.
+_BUSY_WAIT_SHARE = 1 / 60
+_BUSY_WAIT_SECONDS_MAX = 1.0
+_BUSY_WAIT = b"SELECT set_config('statement_timeout', %s, true)"
 
 
 class LeaseRenewal:
@@ -67,10 +68,11 @@ class LeaseRenewal:
     def _attempt(self, fences: Collection[Fence], lease_seconds: float) -> frozenset[ExecutionId]:
         with translated_faults():
             connection = self._open_connection()
-            renewed = _renew_all(connection, fences, lease_seconds)
-            passed_over = (fence for fence in fences if fence.execution_id not in renewed)
-            alone = {f.execution_id for f in passed_over if _renew_alone(connection, f, lease_seconds)}
-        return renewed | alone
+            renewed = _named(connection, _RENEW_ALL, fences, lease_seconds)
+            missing = [fence for fence in fences if fence.execution_id not in renewed]
+            held = _named(connection, _STILL_HELD, missing, lease_seconds) if missing else frozenset()
+            busy = [fence for fence in missing if fence.execution_id in held]
+            return renewed | (_renew_busy(connection, busy, lease_seconds) if busy else frozenset())
 
     def _open_connection(self) -> psycopg.Connection[DictRow]:
         if self._connection is None:
@@ -85,9 +87,10 @@ class LeaseRenewal:
             self._connection = None
 
 
-def _renew_all(
-    connection: psycopg.Connection[DictRow], fences: Collection[Fence], lease_seconds: float
+def _named(
+    connection: psycopg.Connection[DictRow], statement: bytes, fences: Collection[Fence], lease_seconds: float
 ) -> frozenset[ExecutionId]:
+    """Return the executions that the statement names of these fences."""
     values = {
         "execution_ids": [fence.execution_id for fence in fences],
         "request_ids": [fence.request_id for fence in fences],
@@ -95,16 +98,21 @@ def _renew_all(
         "tokens": [fence.token for fence in fences],
         "lease_seconds": lease_seconds,
     }
-    return frozenset(row["id"] for row in connection.execute(_RENEW_ALL, values).fetchall())
+    return frozenset(row["id"] for row in connection.execute(statement, values).fetchall())
 
 
-def _renew_alone(connection: psycopg.Connection[DictRow], fence: Fence, lease_seconds: float) -> bool:
-    values = {**fence_values(fence), "lease_seconds": lease_seconds}
+def _renew_busy(
+    connection: psycopg.Connection[DictRow], fences: Collection[Fence], lease_seconds: float
+) -> frozenset[ExecutionId]:
+    """Wait a moment for rows that are written at this moment, for all of them together, and renew them."""
+    wait = min(lease_seconds * _BUSY_WAIT_SHARE, _BUSY_WAIT_SECONDS_MAX)
     try:
         with connection.transaction():
-            connection.execute(_BUSY_WAIT)
-            connection.execute(_LOCK, values)
-            return connection.execute(_RENEW_ONE, values).fetchone() is not None
-    except LockNotAvailable:
+            # Not lock_timeout, which would begin anew at every row.
+            connection.execute(_BUSY_WAIT, [f"{max(1, int(wait * 1000))}ms"])
+            _named(connection, _LOCK_ALL, fences, lease_seconds)
+            return _named(connection, _RENEW_ALL, fences, lease_seconds)
+    except (LockNotAvailable, QueryCanceled):
+        _named(connection, _RENEW_ALL, fences, lease_seconds)
         # Busy is not lost: its own run is writing at this moment, and the lease still stands.
-        return connection.execute(_STILL_HELD, values).fetchone() is not None
+        return _named(connection, _STILL_HELD, fences, lease_seconds)

@@ -1,7 +1,7 @@
 -- Promises: each lease that still runs under its owner and token now ends `lease_seconds` from now; those are returned.
 --   A lease that has run out stays as it is.
--- Locks: execution, in the order of their ids, FOR UPDATE SKIP LOCKED. A row that is passed over is busy, not lost, and
---   is renewed alone afterwards; see renew_lease.sql.
+-- Locks: execution, in the order of their ids, FOR UPDATE SKIP LOCKED. A row that is passed over is busy, not lost;
+--   those are waited for together, see lock_executions.sql.
 -- Index: execution_pkey.
 WITH held AS MATERIALIZED (
   SELECT *
