@@ -9,22 +9,17 @@ from tests.plugins.trial_catalogue import EXAMPLES
 
 def credito() -> dict[str, Any]:
     """Return the example flow as it is delivered."""
-    document: dict[str, Any] = json.loads((EXAMPLES / "flows" / "credito-v1.json").read_text())
-    return document
+    return _delivered("credito-v1")
 
 
 def credito_with_licence() -> dict[str, Any]:
     """Return version 2 of the example flow: a driving licence is captured and validated before the bureau."""
-    document = {**credito(), "version": 2}
-    document["states"] = [*document["states"], {"key": "LICENCIA_PENDIENTE", "terminal": False}]
-    document["events"] = [*document["events"], {**_named(document["events"], "REGISTRAR_INE")}]
-    document["events"][-1]["key"] = "REGISTRAR_LICENCIA"
-    document["transitions"] = [*_redirected_statement(document), _licence_transition(document)]
-    document["tasks"] = [*document["tasks"], _licence_task(document)]
-    data = document["dataSchema"]["properties"]
-    data["documentos"]["properties"]["licencia"] = {"$ref": "urn:flow:schema:documento"}
-    data["validaciones"]["properties"]["licencia"] = {"$ref": "urn:flow:schema:validacionDocumento"}
-    return document
+    return _delivered("credito-v2-licencia")
+
+
+def compra() -> dict[str, Any]:
+    """Return the purchase, whose payment must not be asked for twice."""
+    return _delivered("compra-v1")
 
 
 def scoring() -> dict[str, Any]:
@@ -96,34 +91,6 @@ def _named(entries: list[dict[str, Any]], key: str) -> dict[str, Any]:
     return next(deepcopy(entry) for entry in entries if entry["key"] == key)
 
 
-def _redirected_statement(document: dict[str, Any]) -> list[dict[str, Any]]:
-    transitions: list[dict[str, Any]] = deepcopy(document["transitions"])
-    for transition in transitions:
-        if transition["event"] == "REGISTRAR_ESTADO_CUENTA":
-            transition["destinations"]["DOCUMENTO_VALIDO"] = "LICENCIA_PENDIENTE"
-    return transitions
-
-
-def _licence_transition(document: dict[str, Any]) -> dict[str, Any]:
-    identification = next(each for each in document["transitions"] if each["event"] == "REGISTRAR_INE")
-    text = json.dumps(identification).replace("/documentos/ine", "/documentos/licencia")
-    transition: dict[str, Any] = json.loads(text.replace("/validaciones/ine", "/validaciones/licencia"))
-    transition["actions"][0]["documentType"] = "LICENCIA_CONDUCIR"
-    transition["actions"][1]["profile"] = "LICENCIA_CONDUCIR"
-    return {
-        **transition,
-        "id": "registrar-licencia",
-        "from": "LICENCIA_PENDIENTE",
-        "event": "REGISTRAR_LICENCIA",
-        "destinations": {"DOCUMENTO_VALIDO": "BURO_PENDIENTE", "DOCUMENTO_INVALIDO": "LICENCIA_PENDIENTE"},
-    }
-
-
-def _licence_task(document: dict[str, Any]) -> dict[str, Any]:
-    identification = next(deepcopy(each) for each in document["tasks"] if each["event"] == "REGISTRAR_INE")
-    ui = {
-        **identification["ui"],
-        "title": "Sube tu licencia de conducir",
-        "documentType": "LICENCIA_CONDUCIR",
-    }
-    return {**identification, "state": "LICENCIA_PENDIENTE", "event": "REGISTRAR_LICENCIA", "ui": ui}
+def _delivered(name: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((EXAMPLES / "flows" / f"{name}.json").read_text())
+    return document
