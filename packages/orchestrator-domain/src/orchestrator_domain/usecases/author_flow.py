@@ -1,5 +1,8 @@
 """Write, validate, publish and retire flow versions."""
 
+from functools import partial
+from typing import Final
+
 from attrs import frozen
 
 from orchestrator_domain.actor import Actor
@@ -13,6 +16,7 @@ from orchestrator_domain.flow.soundness import pin_contracts
 from orchestrator_domain.identifiers import CorrelationId, FlowId, Revision
 from orchestrator_domain.ports.flow_definition_validator import FlowDefinitionValidator
 from orchestrator_domain.ports.flow_store import EVERY_FLOW, LISTED_MAX, FlowFilter, FlowPosition
+from orchestrator_domain.ports.heavy_work import RunHeavy, run_inline
 from orchestrator_domain.ports.identifiers import Identifiers
 from orchestrator_domain.ports.integration_catalogue import IntegrationCatalogue
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
@@ -27,19 +31,23 @@ from orchestrator_domain.usecases.permissions import (
     require_any,
 )
 
+_EXAMINATIONS_MAX: Final = 5
+
 
 @frozen(kw_only=True)
 class AuthorFlow:
     """Take a flow version from its draft to its publication, and at last out of use.
 
     Every method raises AccessDenied without the permission that it needs, and NotFound for an unknown flow. What a
-    version's status forbids is told before a precondition that doesn't hold (RFC 9110, section 13.2.1).
+    version's status forbids is told before a precondition that doesn't hold (RFC 9110, section 13.2.1). Documents are
+    read and judged by `run_heavy`, and never while a flow is locked.
     """
 
     unit_of_work: UnitOfWork
     validator: FlowDefinitionValidator
     catalogue: IntegrationCatalogue
     identifiers: Identifiers
+    run_heavy: RunHeavy = run_inline
 
     async def create_draft(
         self, document: JsonObject, actor: Actor, *, correlation_id: CorrelationId | None = None
@@ -49,7 +57,7 @@ class AuthorFlow:
         Raises FlowInvalid when the document isn't a flow definition, DuplicateFlowVersion when key and version exist.
         """
         require_any(actor, FLOW_EDITOR)
-        definition = read_flow(document)
+        definition = await self.run_heavy(partial(read_flow, document))
         draft = StoredFlow(
             id=FlowId(self.identifiers.uuid()),
             flow_key=definition.flow_key,
@@ -82,7 +90,7 @@ class AuthorFlow:
         the version has been published, RevisionMismatch.
         """
         require_any(actor, FLOW_EDITOR)
-        definition = read_flow(document)
+        definition = await self.run_heavy(partial(read_flow, document))
 
         async def story(work: Transaction) -> StoredFlow:
             draft = _known(await work.flows.lock(flow_id))
@@ -124,7 +132,7 @@ class AuthorFlow:
         """Return every finding; nothing is changed."""
         require_any(actor, FLOW_EDITOR, FLOW_PUBLISHER)
         stored = await self.find(flow_id, actor)
-        return self.validator.validate(stored.document)
+        return await self.run_heavy(partial(self.validator.validate, stored.document))
 
     async def publish(
         self,
@@ -136,19 +144,58 @@ class AuthorFlow:
     ) -> StoredFlow:
         """Make a draft immutable, with its checksum and the contracts that its actions are held to from now on.
 
-        Raises FlowNotDraft, RevisionMismatch, or FlowInvalid with all findings.
+        A draft that is edited meanwhile is judged again unless the precondition forbids it. Raises FlowNotDraft,
+        RevisionMismatch, or FlowInvalid with all findings.
         """
         require_any(actor, FLOW_PUBLISHER)
+        draft = await self._draft(flow_id, precondition)
+        for _ in range(_EXAMINATIONS_MAX):
+            published = await self.run_heavy(partial(self._published, draft))
+            stored = await self._publish(draft, published, actor, precondition, correlation_id)
+            if stored is not None:
+                return stored
+            draft = await self._draft(flow_id, precondition)
+        raise RevisionMismatch(
+            "The flow changes while it is validated; publish it when its edits are done.",
+            current=draft.revision,
+        )
 
+    async def _draft(self, flow_id: FlowId, precondition: Precondition | None) -> StoredFlow:
         async def story(work: Transaction) -> StoredFlow:
-            draft = _known(await work.flows.lock(flow_id))
-            draft.require_draft()
-            _require(precondition, draft)
-            published = self._published(draft)
-            fact = flow_fact("FLOW_PUBLISHED", published, actor, correlation_id, before=draft)
+            return _known(await work.flows.find(flow_id))
+
+        draft = await self.unit_of_work.run(story)
+        draft.require_draft()
+        _require(precondition, draft)
+        return draft
+
+    def _published(self, draft: StoredFlow) -> StoredFlow:
+        report = self.validator.validate(draft.document)
+        if not report.publishable:
+            raise FlowInvalid("The flow has findings that forbid publication.", findings=report.findings)
+        contracts = pin_contracts(read_flow(draft.document), self.catalogue.current)
+        return draft.published(checksum=checksum_of(draft.document), contracts=contracts)
+
+    async def _publish(
+        self,
+        draft: StoredFlow,
+        published: StoredFlow,
+        actor: Actor,
+        precondition: Precondition | None,
+        correlation_id: CorrelationId | None,
+    ) -> StoredFlow | None:
+        """Store what was published, unless another document has come into its place: then return None."""
+        fact = flow_fact("FLOW_PUBLISHED", published, actor, correlation_id, before=draft)
+
+        async def story(work: Transaction) -> StoredFlow | None:
+            locked = _known(await work.flows.lock(draft.id))
+            locked.require_draft()
+            _require(precondition, locked)
+            if locked.revision != draft.revision:
+                return None
             return await work.flows.save(published, before=draft.revision, fact=fact)
 
-        return await self.unit_of_work.run_once(story)
+        return await self.unit_of_work.run(story)
 
     async def retire(
         self,
@@ -175,13 +222,6 @@ class AuthorFlow:
             return await work.flows.save(retired, before=flow.revision, fact=fact)
 
         return await self.unit_of_work.run_once(story)
-
-    def _published(self, draft: StoredFlow) -> StoredFlow:
-        report = self.validator.validate(draft.document)
-        if not report.publishable:
-            raise FlowInvalid("The flow has findings that forbid publication.", findings=report.findings)
-        contracts = pin_contracts(read_flow(draft.document), self.catalogue.current)
-        return draft.published(checksum=checksum_of(draft.document), contracts=contracts)
 
 
 def _known(flow: StoredFlow | None) -> StoredFlow:

@@ -1,6 +1,7 @@
 """Try one event on a flow version, with results supplied by whoever tries it."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from attrs import frozen
 
@@ -15,6 +16,7 @@ from orchestrator_domain.flow.ready import ReadyFlow, ready_flow
 from orchestrator_domain.identifiers import ActionKey, EventKey, FlowId, StateKey, Subject, TransitionKey
 from orchestrator_domain.ports.decision_evaluator import DecisionEvaluator
 from orchestrator_domain.ports.flow_definition_validator import FlowDefinitionValidator
+from orchestrator_domain.ports.heavy_work import RunHeavy, run_inline
 from orchestrator_domain.ports.integration_catalogue import IntegrationCatalogue
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.simulation.no_op import with_no_op
@@ -51,8 +53,9 @@ class FlowSimulated:
 class SimulateFlow:
     """Simulate, without calls and without changing anything; drafts too.
 
-    `validator` knows NO_OP. Raises AccessDenied, NotFound, InvalidInput for a scenario that can't be, and FlowInvalid
-    for a draft with errors, for what isn't sound has no meaning that could be tried; FlowUnreadable.
+    `validator` knows NO_OP; `run_heavy` runs it and the simulation. Raises AccessDenied, NotFound, InvalidInput for a
+    scenario that can't be, and FlowInvalid for a draft with errors, for what isn't sound has no meaning that could be
+    tried; FlowUnreadable.
     """
 
     unit_of_work: UnitOfWork
@@ -60,6 +63,7 @@ class SimulateFlow:
     catalogue: IntegrationCatalogue
     evaluator: DecisionEvaluator
     limits: FlowLimits
+    run_heavy: RunHeavy = run_inline
 
     async def __call__(self, command: SimulateFlowCommand, actor: Actor) -> FlowSimulated:
         require_any(actor, FLOW_EDITOR)
@@ -70,6 +74,9 @@ class SimulateFlow:
         stored = await self.unit_of_work.run(story)
         if stored is None:
             raise NotFound("There is no such flow.")
+        return await self.run_heavy(partial(self._simulated, stored, command))
+
+    def _simulated(self, stored: StoredFlow, command: SimulateFlowCommand) -> FlowSimulated:
         self._require_sound(stored)
         flow = _ready(stored)
         scenario = _scenario(command, flow.definition)
