@@ -146,7 +146,7 @@ async def test_a_simulation_is_a_long_computation_outside_of_transactions(
     )
     command = SimulateFlowCommand(
         flow_id=flow.id,
-        data={},
+        data={"item": "ladder"},
         event=EventKey("GO"),
         event_data={},
         results={action: chain_result(action).result for action in CHAIN_ACTIONS},
