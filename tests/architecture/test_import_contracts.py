@@ -42,6 +42,11 @@ VIOLATIONS = (
         source="import orchestrator_http",
     ),
     Violation(
+        contract="http-assembled-in-one-place",
+        module="orchestrator_service/assembly/planted.py",
+        source="import orchestrator_http",
+    ),
+    Violation(
         contract="worker-assembled-in-one-place",
         module="orchestrator_service/planted.py",
         source="import orchestrator_worker",

@@ -1,0 +1,130 @@
+"""The HTTP applications: the use cases over PostgreSQL, for those whom a trusted issuer names."""
+
+from attrs import evolve
+from starlette.types import ASGIApp
+from structlog.stdlib import get_logger
+
+from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
+from orchestrator_domain.flow.soundness import FlowSoundness
+from orchestrator_domain.identifiers import CorrelationId, Role
+from orchestrator_domain.simulation.no_op import with_no_op
+from orchestrator_domain.usecases.accept_event import AcceptEvent
+from orchestrator_domain.usecases.activate_flow import ActivateFlow
+from orchestrator_domain.usecases.author_flow import AuthorFlow
+from orchestrator_domain.usecases.create_request import CreateRequest
+from orchestrator_domain.usecases.list_available_events import ListAvailableEvents
+from orchestrator_domain.usecases.read_history import ReadHistory
+from orchestrator_domain.usecases.read_request import ReadRequest
+from orchestrator_domain.usecases.resolve_execution import ResolveExecution
+from orchestrator_domain.usecases.simulate_flow import SimulateFlow
+from orchestrator_domain.usecases.stopped_executions import StoppedExecutions
+from orchestrator_http.app import build_app
+from orchestrator_http.authentication import Authentication
+from orchestrator_http.change_poll import ChangePoll
+from orchestrator_http.cursors import Cursors
+from orchestrator_http.management import build_management_app
+from orchestrator_http.services import HttpServices, HttpSettings
+from orchestrator_http.trusted_issuer import TrustedIssuer
+from orchestrator_postgres.change_marks import PostgresChangeMarks
+from orchestrator_postgres.unit_of_work import PostgresUnitOfWork
+from orchestrator_service.assembly.parts import Parts
+from orchestrator_service.environment import SettingsInvalid
+from orchestrator_service.settings import Settings
+
+
+def authentication_by(settings: Settings) -> Authentication | None:
+    if not settings.serves_api:
+        return None
+    log = get_logger("orchestrator.authentication")
+    try:
+        # The names were checked when the setting was read; the values are TrustedIssuer's to judge.
+        issuers = [TrustedIssuer(**arguments) for arguments in settings.issuers]  # type: ignore[arg-type]
+        return Authentication.by(
+            issuers,
+            report=lambda issuer, reason: log.warning(
+                "issuer_keys_unavailable", issuer=issuer.issuer, reason=reason
+            ),
+        )
+    except ValueError as fault:
+        raise SettingsInvalid((f"AUTH_ISSUERS: {fault}",)) from None
+
+
+def api_app(parts: Parts, authentication: Authentication) -> ASGIApp:
+    return build_app(_http_services(parts, authentication), _http_settings(parts.settings))
+
+
+def _http_settings(settings: Settings) -> HttpSettings:
+    return HttpSettings(
+        request_api_enabled=settings.request_api_enabled,
+        flow_admin_enabled=settings.flow_admin_enabled,
+        api_docs_enabled=settings.api_docs_enabled,
+        request_body_bytes_max=settings.request_body_bytes_max,
+        flow_body_bytes_max=settings.flow_body_bytes_max,
+    )
+
+
+def _http_services(parts: Parts, authentication: Authentication) -> HttpServices:
+    unit_of_work = PostgresUnitOfWork(parts.engine)
+    validator = FlowSoundness(
+        resolve_contract=parts.catalogue.current,
+        known_roles=frozenset(map(Role, parts.settings.business_roles)) or None,
+        limits=parts.settings.limits,
+    )
+    stopped = StoppedExecutions(unit_of_work=unit_of_work, flows=parts.flows, catalogue=parts.catalogue)
+    return HttpServices(
+        authenticate=authentication,
+        create_request=CreateRequest(
+            unit_of_work=unit_of_work,
+            flows=parts.flows,
+            identifiers=parts.identifiers,
+            limits=parts.settings.limits,
+        ),
+        accept_event=AcceptEvent(
+            unit_of_work=unit_of_work,
+            flows=parts.flows,
+            identifiers=parts.identifiers,
+            wakeup=parts.wakeup,
+            observer=parts.observer,
+        ),
+        read_request=ReadRequest(unit_of_work=unit_of_work, flows=parts.flows),
+        list_available_events=ListAvailableEvents(unit_of_work=unit_of_work, flows=parts.flows),
+        read_history=ReadHistory(unit_of_work=unit_of_work),
+        stopped_executions=stopped,
+        resolve_execution=ResolveExecution(
+            unit_of_work=unit_of_work, stopped=stopped, identifiers=parts.identifiers, wakeup=parts.wakeup
+        ),
+        author_flow=AuthorFlow(
+            unit_of_work=unit_of_work,
+            validator=validator,
+            catalogue=parts.catalogue,
+            identifiers=parts.identifiers,
+        ),
+        activate_flow=ActivateFlow(unit_of_work=unit_of_work),
+        simulate_flow=SimulateFlow(
+            unit_of_work=unit_of_work,
+            validator=evolve(validator, resolve_contract=with_no_op(parts.catalogue.current)),
+            catalogue=parts.catalogue,
+            evaluator=CompiledDecisionEvaluator(),
+            limits=parts.settings.limits,
+        ),
+        identifiers=parts.identifiers,
+        readiness=parts.unreadiness,
+        change_poll=ChangePoll(
+            marks=PostgresChangeMarks(parts.engine), draining=lambda: parts.draining.begun
+        ),
+        cursors=Cursors(secrets=parts.settings.cursor_secrets),
+        on_unexpected=_told_to_the_log,
+    )
+
+
+def management_app(parts: Parts) -> ASGIApp:
+    return build_management_app(
+        readiness=parts.unreadiness,
+        exposition=parts.metrics.exposition,
+        identifiers=parts.identifiers,
+        on_unexpected=_told_to_the_log,
+    )
+
+
+def _told_to_the_log(exception: Exception, correlation_id: CorrelationId) -> None:
+    get_logger("orchestrator.http").error("unexpected", correlationId=correlation_id, exc_info=exception)

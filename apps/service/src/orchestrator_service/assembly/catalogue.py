@@ -1,0 +1,33 @@
+"""The catalogue that the settings name, read and held against the lease."""
+
+from collections.abc import Sequence
+
+from orchestrator_service.environment import SettingsInvalid
+from orchestrator_service.settings import Settings
+from orchestrator_worker.catalogue_document import read_catalogue
+from orchestrator_worker.catalogue_fault import CatalogueFault, CatalogueInvalid
+from orchestrator_worker.deployment_values import DeploymentValues
+from orchestrator_worker.integration_catalogue import DeployedCatalogue
+
+
+def deployed_catalogue(settings: Settings, values: DeploymentValues) -> DeployedCatalogue:
+    if settings.catalogue_file is None:
+        return DeployedCatalogue()
+    try:
+        document = read_catalogue(settings.catalogue_file.read_bytes(), values=values)
+    except CatalogueInvalid as invalid:
+        raise _catalogue_faults(invalid.faults) from None
+    catalogue = DeployedCatalogue(document=document)
+    faults = catalogue.check_against_lease(settings.worker.lease_seconds)
+    if faults:
+        raise _catalogue_faults(faults)
+    return catalogue
+
+
+def _catalogue_faults(faults: Sequence[CatalogueFault]) -> SettingsInvalid:
+    return SettingsInvalid(
+        tuple(
+            f"INTEGRATION_CATALOGUE at {fault.pointer or '/'}: {fault.message} ({fault.code})"
+            for fault in faults
+        )
+    )

@@ -1,0 +1,109 @@
+"""The worker: a queue on PostgreSQL, runs, and the handlers that call providers."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
+
+from structlog.stdlib import get_logger
+
+from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
+from orchestrator_domain.identifiers import ExecutionId
+from orchestrator_domain.usecases.run_execution import ExecutionRunner
+from orchestrator_postgres.engine import ConnectionSettings
+from orchestrator_postgres.execution_queue import PostgresExecutionQueue
+from orchestrator_postgres.lease_renewal import LeaseRenewal as PostgresLeaseRenewal
+from orchestrator_postgres.published_flows import PostgresPublishedFlows
+from orchestrator_service.assembly.parts import Parts
+from orchestrator_worker.handlers import HandlerRegistry
+from orchestrator_worker.held_calls import HeldCalls
+from orchestrator_worker.invoke_integration import InvokeIntegration
+from orchestrator_worker.provider_client import ProviderClient
+from orchestrator_worker.register_document import RegisterDocument
+from orchestrator_worker.renewal import LeaseRenewal
+from orchestrator_worker.worker import Worker
+from orchestrator_worker.worker_settings import WorkerSettings, unique_owner
+
+
+async def opened_worker(parts: Parts, opened: AsyncExitStack) -> Worker:
+    settings = _worker_settings(parts)
+    queue = await opened.enter_async_context(
+        PostgresExecutionQueue(parts.connection, parts.identifiers, unreadable=_unreadable)
+    )
+    client = await opened.enter_async_context(ProviderClient(values=parts.values))
+    registry = _registry(parts, client)
+    opened.callback(registry.close)
+    return Worker(
+        settings=settings,
+        queue=queue,
+        runner=_runner(parts, queue, registry),
+        renewal=LeaseRenewal(
+            open_renewer=lambda: _renewer(parts.connection),
+            lease_seconds=settings.lease_seconds,
+            renew_seconds=settings.renew_seconds,
+            observer=parts.observer,
+            fraction=parts.identifiers.fraction,
+        ),
+        wakeup=parts.wakeup,
+        observer=parts.observer,
+        fraction=parts.identifiers.fraction,
+    )
+
+
+def _worker_settings(parts: Parts) -> WorkerSettings:
+    worker = parts.settings.worker
+    return WorkerSettings(
+        owner=unique_owner(host=socket.gethostname(), process_id=os.getpid(), salt=parts.identifiers.salt()),
+        concurrency=worker.concurrency,
+        batch_max=worker.batch,
+        poll_ms=worker.poll_ms,
+        lease_seconds=worker.lease_seconds,
+        renew_seconds=worker.renew_seconds,
+        drain_seconds=worker.drain_seconds,
+    )
+
+
+def _registry(parts: Parts, client: ProviderClient) -> HandlerRegistry:
+    calls = HeldCalls(client)
+    return HandlerRegistry(
+        [
+            InvokeIntegration(route_for=parts.catalogue.route_for, client=calls, now=_now),
+            RegisterDocument(service=parts.catalogue.document_service, client=calls, now=_now),
+        ],
+        observer=parts.observer,
+        threads_max=parts.settings.worker.concurrency,
+    )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _runner(parts: Parts, queue: PostgresExecutionQueue, registry: HandlerRegistry) -> ExecutionRunner:
+    return ExecutionRunner(
+        queue=queue,
+        flows=parts.flows,
+        published_flows=PostgresPublishedFlows(parts.engine),
+        catalogue=parts.catalogue,
+        attempt=registry.attempt,
+        evaluator=CompiledDecisionEvaluator(),
+        identifiers=parts.identifiers,
+        observer=parts.observer,
+        limits=parts.settings.limits,
+    )
+
+
+@asynccontextmanager
+async def _renewer(connection: ConnectionSettings) -> AsyncIterator[PostgresLeaseRenewal]:
+    """Open a renewal on a connection of its own, in the thread and event loop of whoever asks."""
+    renewal = PostgresLeaseRenewal(connection)
+    try:
+        yield renewal
+    finally:
+        await asyncio.to_thread(renewal.close)
+
+
+def _unreadable(execution_id: ExecutionId) -> None:
+    get_logger("orchestrator.worker").error("execution_unreadable", executionId=str(execution_id))
