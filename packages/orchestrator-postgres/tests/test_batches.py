@@ -9,7 +9,13 @@ from attrs import evolve
 from tests.plugins.postgres_harness import PostgresHarness
 
 from orchestrator_domain.audit import AuditKind, verify_chain
-from orchestrator_domain.errors import CheckpointMoved, LeaseLost, OrchestratorError, RequestMoved
+from orchestrator_domain.errors import (
+    CheckpointMoved,
+    LeaseLost,
+    OrchestratorError,
+    RequestMoved,
+    StorageUnavailable,
+)
 from orchestrator_domain.execution.checkpoint import CheckpointStatus
 from orchestrator_domain.execution.execution import ExecutionStatus
 from orchestrator_domain.identifiers import Sha256Hex
@@ -17,6 +23,9 @@ from orchestrator_domain.ports.execution_queue import ClaimedExecution
 from orchestrator_domain.testing.contracts.fenced_writes import LENT, complete, fail, retry_later
 from orchestrator_domain.testing.contracts.stored_cases import LEASE_SECONDS, WORKER, StoredCases
 from orchestrator_domain.testing.examples import checkpoint_of, write_of
+from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
+from orchestrator_postgres.engine import ConnectionSettings
+from orchestrator_postgres.execution_queue import PostgresExecutionQueue
 from orchestrator_postgres.fault_translation import StorageRefused
 
 PATIENCE_SECONDS = 60.0
@@ -191,6 +200,38 @@ async def test_an_execution_that_somebody_holds_keeps_nobody_else_waiting(harnes
         assert not waiting.done()
     await waiting
     assert [await _started(harness, one) for one in (held, free)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "holding",
+    [
+        b"SELECT FROM orchestrator.execution FOR UPDATE",
+        b"LOCK TABLE orchestrator.action_execution IN EXCLUSIVE MODE",
+    ],
+    ids=["a row, so that the write goes alone", "a table, so that the batch waits"],
+)
+async def test_whoever_awaits_a_write_that_closing_cuts_is_told(
+    harness: PostgresHarness, holding: bytes
+) -> None:
+    cases = StoredCases(harness=harness)
+    (claimed,) = await _claimed(cases, 1)
+    start = write_of(checkpoint_of(claimed.execution.id), cases.identifiers)
+    settings = ConnectionSettings(url=harness.database.runtime_url)
+    queue = PostgresExecutionQueue(settings, SequentialIdentifiers(seed=3), closing_seconds=0.0)
+    async with harness.superuser.transaction():
+        await harness.superuser.execute(holding)
+        write = asyncio.create_task(queue.checkpoint(claimed.fence, [start]))
+        await _someone_waits(harness)
+        behind = asyncio.create_task(queue.checkpoint(claimed.fence, []))
+        await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await queue.close()
+            assert await _answers(_result_of(write), _result_of(behind)) == [StorageUnavailable] * 2
+    assert not await harness.checkpoints(claimed.execution.id)
+
+
+async def _result_of(write: asyncio.Task[None]) -> None:
+    await write
 
 
 async def test_a_request_that_somebody_holds_keeps_nobody_else_waiting(harness: PostgresHarness) -> None:

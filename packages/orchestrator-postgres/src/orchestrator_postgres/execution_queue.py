@@ -46,12 +46,15 @@ class PostgresExecutionQueue(ExecutionQueue):
         identifiers: Identifiers,
         *,
         connections_max: int = 2,
+        closing_seconds: float = 5.0,
         unreadable: Callable[[ExecutionId], None] = _ignored,
     ) -> None:
         by_key = evolve(settings, looks_rows_up=True)
         self._connections = KeptConnections(by_key, connections_max=connections_max)
         self._connections_alone = KeptConnections(by_key, connections_max=connections_max)
-        self._lane = WriteLane(together=self._connections, alone=self._connections_alone)
+        self._lane = WriteLane(
+            together=self._connections, alone=self._connections_alone, closing_seconds=closing_seconds
+        )
         self._renewal = LeaseRenewal(settings)
         self._horizon = ClaimHorizon()
         self._identifiers = identifiers

@@ -157,12 +157,14 @@ async def _write(
     """Send every statement at once, those that look at the leases last; then see whether each row was written."""
     checkpoints = await _write_checkpoints(connection, writes)
     missing = await _look_for_successes(connection, writes)
-    await _move_requests(connection, writes, found)
+    moved = await _move_requests(connection, writes, found)
     given_back = await _give_back(connection, writes)
     await pipeline.sync()
     # Whatever is missing, a lost lease explains it.
     if not all(sent.whole for sent in given_back):
         raise _lease_lost()
+    if not moved.whole:
+        raise _request_moved()
     if not all(sent.whole for sent in checkpoints):
         raise CheckpointMoved("The checkpoint has moved since this write was computed.")
     if missing.count:
@@ -218,17 +220,19 @@ async def _look_for_successes(connection: StoreConnection, writes: Sequence[Fenc
     return await _send(connection, _MISSING_SUCCESSES, expected)
 
 
-async def _move_requests(connection: StoreConnection, writes: Sequence[FencedWrite], found: _Found) -> None:
+async def _move_requests(connection: StoreConnection, writes: Sequence[FencedWrite], found: _Found) -> _Sent:
     endings = [(write.fence, write.ending) for write in writes if write.ending is not None]
     moves = [move_row(fence, ending, from_revision=found.revision(fence)) for fence, ending in endings]
-    await _send(connection, _ADVANCE_REQUESTS, moves)
+    moved = await _send(connection, _ADVANCE_REQUESTS, moves)
     documents = [
         document_row(fence, document, created_by=found.actor(fence))
         for fence, ending in endings
         if ending.transitioned is not None
         for document in ending.transitioned.documents
     ]
+    # A document that is linked already is no fault, so these are not counted.
     await _send(connection, _LINK_DOCUMENTS, documents)
+    return moved
 
 
 async def _give_back(connection: StoreConnection, writes: Sequence[FencedWrite]) -> tuple[_Sent, _Sent]:

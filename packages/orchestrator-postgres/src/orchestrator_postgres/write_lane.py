@@ -13,14 +13,13 @@ from attrs import frozen
 
 from orchestrator_domain.identifiers import ExecutionId
 from orchestrator_postgres.bounded_retry import retried
-from orchestrator_postgres.fault_translation import TransientFault, translated_faults
+from orchestrator_postgres.fault_translation import TransientFault, translated_faults, unavailable
 from orchestrator_postgres.fenced_write import FencedWrite
 from orchestrator_postgres.kept_connections import KeptConnections
 from orchestrator_postgres.lost_commit import was_carried_out
 from orchestrator_postgres.write_batch import Answer, Settled, carry_out_alone, carry_out_together
 
 _BATCH_MAX = 200
-_CLOSING_SECONDS = 5.0
 
 
 @frozen(kw_only=True, eq=False)
@@ -45,9 +44,10 @@ class WriteLane:
     A write whose run is cancelled before its batch has left is not sent; one that is on its way comes to its end.
     """
 
-    def __init__(self, *, together: KeptConnections, alone: KeptConnections) -> None:
+    def __init__(self, *, together: KeptConnections, alone: KeptConnections, closing_seconds: float) -> None:
         self._together = together
         self._alone = alone
+        self._closing_seconds = closing_seconds
         self._waiting: list[_Waiting] = []
         self._sending: Task[None] | None = None
         self._going_alone: set[Task[None]] = set()
@@ -61,11 +61,14 @@ class WriteLane:
         await waiting.answered
 
     async def close(self) -> None:
-        """Let what is on its way arrive, for a while; the leases' end settles what doesn't."""
+        """Let what is on its way arrive, for a while.
+
+        Whoever awaits what doesn't is told StorageUnavailable: its outcome is unknown, and the lease's end settles it.
+        """
         under_way = {*self._going_alone, *({self._sending} if self._sending is not None else ())}
         if not under_way:
             return
-        _, late = await asyncio.wait(under_way, timeout=_CLOSING_SECONDS)
+        _, late = await asyncio.wait(under_way, timeout=self._closing_seconds)
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
@@ -78,6 +81,8 @@ class WriteLane:
                 await asyncio.sleep(0)
         finally:
             self._sending = None
+            # Empty, unless this was cancelled or met a fault that nobody expected.
+            _give_up(self._waiting)
 
     def _next_batch(self) -> Sequence[_Waiting]:
         """Take what is waiting, at most one write of an execution: a second one rests on what the first leaves."""
@@ -102,6 +107,9 @@ class WriteLane:
             self._send_alone(batch, perhaps_written=True)
         except Exception as error:  # noqa: BLE001 - whose fault it is shows when each is tried alone
             self._settle_failed(batch, error)
+        except asyncio.CancelledError:
+            _give_up(batch)
+            raise
         else:
             for waiting, answer in zip(batch, answers, strict=True):
                 if answer is not Settled.BUSY:
@@ -137,5 +145,13 @@ class WriteLane:
             await retried(attempt)
         except Exception as error:  # noqa: BLE001 - whoever awaits the write is told
             waiting.settle(error)
+        except asyncio.CancelledError:
+            _give_up([waiting])
+            raise
         else:
             waiting.settle(Settled.WRITTEN)
+
+
+def _give_up(writes: Sequence[_Waiting]) -> None:
+    for waiting in writes:
+        waiting.settle(unavailable())
