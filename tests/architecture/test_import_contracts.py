@@ -78,6 +78,16 @@ VIOLATIONS = (
         source="def later():\n    import psycopg",
     ),
     Violation(
+        contract="outgoing-calls-in-few-rooms",
+        module="orchestrator_worker/planted.py",
+        source="import httpx2",
+    ),
+    Violation(
+        contract="outgoing-calls-in-few-rooms",
+        module="orchestrator_http/planted.py",
+        source="def later():\n    from httpx2 import AsyncClient",
+    ),
+    Violation(
         contract="test-kit-is-protected",
         module="orchestrator_service/planted.py",
         source="import orchestrator_domain.testing",
