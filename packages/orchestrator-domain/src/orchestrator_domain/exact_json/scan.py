@@ -76,10 +76,13 @@ _STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 def _is_surely_within(source: bytes) -> bool:
+    return numbers_are_surely_within(source) and _depth_at_most(source) <= DEFAULT_LIMITS.depth_max
+
+
+def numbers_are_surely_within(source: bytes) -> bool:
+    """Say that no number in the text can break the default limits; False leaves it open."""
     shape = source.translate(_SHAPE)
-    if any(doubtful in shape for doubtful in _DOUBTFUL):
-        return False
-    return _depth_at_most(source) <= DEFAULT_LIMITS.depth_max
+    return not any(doubtful in shape for doubtful in _DOUBTFUL)
 
 
 def _depth_at_most(source: bytes) -> int:
