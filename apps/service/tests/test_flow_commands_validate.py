@@ -142,6 +142,22 @@ def test_a_catalogue_is_checked_without_what_only_a_deployment_has(
     assert "PROVIDERS_URL isn't set" in capsys.readouterr().out
 
 
+def test_certificates_are_looked_at_only_where_a_catalogue_is_deployed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROVIDERS_URL", "https://providers.example")
+    text = Path(CATALOGUE).read_text(encoding="utf-8")
+    with_authorities = tmp_path / "catalogue.json"
+    with_authorities.write_text(
+        text.replace('"authentication"', '"authorities": { "file": "/no/such.pem" }, "authentication"', 1),
+        encoding="utf-8",
+    )
+
+    assert main(["catalogue", "check", str(with_authorities)]) == 0
+    assert main(["catalogue", "check", str(with_authorities), "--deployed"]) == 1
+    assert "CERTIFICATE at /endpoints/providers/authorities" in capsys.readouterr().out
+
+
 def test_a_faulty_catalogue_is_told_with_its_places(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,5 +167,5 @@ def test_a_faulty_catalogue_is_told_with_its_places(
     )
 
     assert main(["catalogue", "check", str(faulty)]) == 1
-    assert f"{faulty}:17:7: error FORMAT at /integrations/0/effect" in capsys.readouterr().out
+    assert f"{faulty}:18:7: error FORMAT at /integrations/0/effect" in capsys.readouterr().out
     assert main(["flow", "validate", EXAMPLE, "--catalogue", str(faulty)]) == 2

@@ -89,8 +89,8 @@ _OUTPUT_SCHEMA: JsonObject = {
         "reasonCodes": {"type": "array", "items": _CODE},
         "documentId": {"type": "string", "minLength": 1, "maxLength": 200},
         "documentType": {"type": "string", "minLength": 1, "maxLength": 100},
-        "mimeType": {"type": "string", "minLength": 3, "maxLength": 255},
-        "sizeBytes": {"type": "integer", "minimum": 0},
+        "mimeType": {"type": "string", "minLength": 3, "maxLength": 100},
+        "sizeBytes": {"type": "integer", "minimum": 0, "maximum": 2**53 - 1},
         "checksum": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
     },
 }

@@ -37,10 +37,14 @@ def _read_file(path: Path) -> str:
 
 @frozen(kw_only=True)
 class DeploymentValues:
-    """Look references up. Files are read anew each time, so that what they hold may rotate."""
+    """Look references up. Files are read anew each time, so that what they hold may rotate.
+
+    With `are_stand_ins` they say nothing of a deployment, as when a catalogue is checked where it is written.
+    """
 
     environment: Mapping[str, str] = field(factory=dict, repr=False)
     read_file: Callable[[Path], str] = _read_file
+    are_stand_ins: bool = False
 
     def value_of(self, reference: Reference) -> str:
         """Return the value without the line break at its end; raise ValueUnavailable if there is none."""

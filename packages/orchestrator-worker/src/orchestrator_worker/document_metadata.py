@@ -7,6 +7,11 @@ from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_worker.integration_reading import DocumentService, whole
 from orchestrator_worker.route import FromInput, RequestFields, Route
 
+# What a link of a document can hold: a bare type without parameters (RFC 6838, section 4.2), and a whole number that
+# every reader of JSON takes exactly (RFC 8259, section 6).
+MIME_TYPE = "^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$"
+BYTES_MAX = 2**53 - 1
+
 METADATA_SCHEMA: JsonObject = {
     "title": "Metadata of a document",
     "type": "object",
@@ -26,8 +31,8 @@ METADATA_SCHEMA: JsonObject = {
         "businessScope": {"type": "string", "minLength": 1, "maxLength": 255},
         "requestId": {"type": ["string", "null"], "format": "uuid"},
         "documentType": {"type": "string", "minLength": 1, "maxLength": 100},
-        "mimeType": {"type": "string", "minLength": 3, "maxLength": 255},
-        "sizeBytes": {"type": "integer", "minimum": 0},
+        "mimeType": {"type": "string", "pattern": MIME_TYPE, "maxLength": 100},
+        "sizeBytes": {"type": "integer", "minimum": 0, "maximum": BYTES_MAX},
         "checksum": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
         "malwareStatus": {"enum": ["CLEAN", "INFECTED", "PENDING"]},
     },

@@ -42,7 +42,7 @@ def contracts_of(path: Path) -> ResolveContract:
 def _values(*, deployed: bool) -> DeploymentValues:
     if deployed:
         return DeploymentValues(environment=os.environ)
-    return DeploymentValues(environment=_AnyVariable(), read_file=lambda _: _STAND_IN)
+    return DeploymentValues(environment=_AnyVariable(), read_file=lambda _: _STAND_IN, are_stand_ins=True)
 
 
 class _AnyVariable(Mapping[str, str]):

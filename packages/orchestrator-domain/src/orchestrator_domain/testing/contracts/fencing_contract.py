@@ -156,6 +156,24 @@ class FencingContract:
             cases, claimed, claimed.fence, write, CheckpointMoved, writes=[again]
         )
 
+    async def test_an_attempt_that_was_not_made_is_taken_back_and_the_moment_of_the_first_start_stays(
+        self, harness: StoreHarness
+    ) -> None:
+        cases = StoredCases(harness=harness)
+        claimed = await cases.claimed()
+        start = checkpoint_of(claimed.execution.id)
+        await checkpoint(cases, claimed, claimed.fence, [_start(cases, claimed)])
+        (started,) = await harness.checkpoints(claimed.execution.id)
+        parked = write_of(start.parked("CIRCUIT_OPEN"), cases.identifiers, before=(start.status, 1))
+        await checkpoint(cases, claimed, claimed.fence, [parked])
+        again = write_of(start, cases.identifiers, before=(CheckpointStatus.PENDING, 0))
+        (stored,) = await harness.checkpoints(claimed.execution.id)
+        assert (stored.status, stored.attempts, stored.error_code) == ("PENDING", 0, "CIRCUIT_OPEN")
+        assert stored.started_at == started.started_at
+        await checkpoint(cases, claimed, claimed.fence, [again])
+        (stored,) = await harness.checkpoints(claimed.execution.id)
+        assert (stored.status, stored.attempts, stored.started_at) == ("RUNNING", 1, started.started_at)
+
     async def test_a_checkpoint_keeps_what_is_known_of_its_effect(self, harness: StoreHarness) -> None:
         cases = StoredCases(harness=harness)
         claimed = await cases.claimed()
