@@ -24,12 +24,9 @@ def runtime(database: TestDatabase) -> Iterator[psycopg.Connection[Any]]:
 
 CHECKS: list[tuple[str, Columns, str]] = [
     ("flow_definition", {"id": OTHER, "version": 0}, "flow_definition_version_check"),
-    ("flow_definition", {"id": OTHER, "version": 2, "status": "LIVE"}, "flow_definition_status_check"),
     ("flow_definition", {"id": OTHER, "definition": Jsonb([])}, "flow_definition_definition_check"),
     ("flow_definition", {"id": OTHER, "contracts": Jsonb({})}, "flow_definition_contracts_check"),
     ("flow_definition", {"id": OTHER, "checksum": "XYZ"}, "flow_definition_checksum_check"),
-    ("flow_definition", {"id": OTHER, "checksum": None}, "flow_definition_published_is_sealed"),
-    ("flow_definition", {"id": OTHER, "published_at": None}, "flow_definition_published_is_sealed"),
     ("flow_definition", {"id": OTHER, "schema_version": 0}, "flow_definition_schema_version_check"),
     ("flow_definition", {"id": OTHER, "revision": -1}, "flow_definition_revision_check"),
     ("request_type", {"type_key": "OTHER", "revision": -1}, "request_type_revision_check"),
@@ -87,6 +84,29 @@ def test_a_check_refuses_the_row(
 ) -> None:
     with pytest.raises(CheckViolation) as refused:
         insert(runtime, table, changes)
+    assert refused.value.diag.constraint_name == constraint
+
+
+@pytest.mark.parametrize(
+    ("change", "constraint"),
+    [
+        ("status = 'LIVE', checksum = repeat('a', 64), published_at = now()", "flow_definition_status_check"),
+        (
+            "status = 'PUBLISHED', checksum = NULL, published_at = now()",
+            "flow_definition_published_is_sealed",
+        ),
+        (
+            "status = 'PUBLISHED', checksum = repeat('a', 64), published_at = NULL",
+            "flow_definition_published_is_sealed",
+        ),
+    ],
+)
+def test_a_check_refuses_what_a_draft_may_not_become(
+    runtime: psycopg.Connection[Any], change: str, constraint: str
+) -> None:
+    insert(runtime, "flow_definition", {"id": OTHER, "version": 2})
+    with pytest.raises(CheckViolation) as refused:
+        runtime.execute(f"UPDATE orchestrator.flow_definition SET {change} WHERE version = 2".encode())
     assert refused.value.diag.constraint_name == constraint
 
 

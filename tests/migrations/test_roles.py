@@ -5,9 +5,10 @@ from typing import Any
 
 import psycopg
 import pytest
+from attrs import evolve
 from psycopg import AsyncConnection
 from psycopg.errors import FeatureNotSupported, InsufficientPrivilege, RestrictViolation
-from tests.migrations.rows import DRAFT_ID, insert, insert_all
+from tests.migrations.rows import DRAFT_ID, HASH, UNKNOWN_ID, insert, insert_all
 from tests.plugins.migrated_database import LOGINS, TestDatabase
 
 from orchestrator_postgres.migrate import migrate
@@ -22,8 +23,7 @@ def filled(database: TestDatabase) -> TestDatabase:
     """A database with a row in each table and a draft beside the published flow."""
     with psycopg.connect(database.runtime_url) as connection:
         insert_all(connection)
-        draft = {"id": DRAFT_ID, "version": 2, "status": "DRAFT", "checksum": None, "published_at": None}
-        insert(connection, "flow_definition", draft)
+        insert(connection, "flow_definition", {"id": DRAFT_ID, "version": 2})
     return database
 
 
@@ -216,6 +216,16 @@ def test_a_draft_is_edited_published_and_then_sealed(runtime: psycopg.Connection
     )
     with pytest.raises(RestrictViolation):
         runtime.execute("UPDATE orchestrator.flow_definition SET definition = '{}' WHERE version = 2")
+
+
+@pytest.mark.parametrize("status", ["PUBLISHED", "RETIRED"])
+@pytest.mark.parametrize("url", ["runtime_url", "migration_url"])
+def test_a_flow_version_begins_as_a_draft_whoever_adds_it(
+    filled: TestDatabase, url: str, status: str
+) -> None:
+    published = {"status": status, "checksum": HASH, "published_at": "2030-01-01T00:00:00Z"}
+    with psycopg.connect(getattr(filled, url)) as connection, pytest.raises(RestrictViolation):
+        insert(connection, "flow_definition", {"id": UNKNOWN_ID, "version": 3, **published})
 
 
 def test_a_published_flow_is_never_deleted_even_by_its_owner(owner: psycopg.Connection[Any]) -> None:
@@ -428,6 +438,22 @@ def test_provisioning_again_changes_nothing(database: TestDatabase) -> None:
     database.execute(bootstrap_sql())
     with psycopg.connect(database.runtime_url) as connection:
         assert connection.execute("SELECT current_user").fetchone() == (RUNTIME,)
+
+
+def test_provisioning_takes_back_what_a_login_was_given_beyond_its_duty(database: TestDatabase) -> None:
+    # A login of its own: roles belong to every database of the server, and others are being tested.
+    name = "orchestrator_test_overpowered"
+    overpowered = Login(name=name, password="overpowered")
+    database.execute(f"CREATE ROLE {name} REPLICATION")
+    try:
+        database.execute(f"GRANT pg_write_server_files, orchestrator_retention TO {name} WITH ADMIN OPTION")
+        provision_roles(database.superuser_url, evolve(LOGINS, runtime=overpowered))
+        assert database.execute(
+            "SELECT rolreplication, ARRAY(SELECT roleid::regrole::text FROM pg_auth_members WHERE member = pg_roles.oid)"
+            f" FROM pg_roles WHERE rolname = '{name}'"
+        ) == [(False, ["orchestrator_runtime"])]
+    finally:
+        database.execute(f"DROP ROLE {name}")
 
 
 def test_no_password_is_shown_by_a_login() -> None:

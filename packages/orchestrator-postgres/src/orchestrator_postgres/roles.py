@@ -14,6 +14,10 @@ RUNTIME_ROLE = "orchestrator_runtime"
 RETENTION_ROLE = "orchestrator_retention"
 GROUP_ROLES = (RUNTIME_ROLE, RETENTION_ROLE)
 
+_MEMBERSHIPS = b"""
+SELECT pg_get_userbyid(roleid), pg_get_userbyid(grantor) FROM pg_auth_members
+WHERE pg_get_userbyid(member) = %(member)s
+"""
 _BOOTSTRAP = Path(__file__).with_name("migrations") / "bootstrap.sql"
 
 
@@ -43,14 +47,17 @@ def provision_roles(superuser_url: str, logins: Logins) -> None:
     """Make the group roles, the three logins and an empty schema that the migration login owns.
 
     To be run once by an administrator, connected to the database that will hold the schema; run again it sets the
-    passwords anew. Passwords are sent as SCRAM verifiers, so that no server log can hold them.
+    passwords anew and takes back whatever the logins were given beyond that. Passwords are sent as SCRAM verifiers, so that no server log can hold them.
     """
     with psycopg.connect(driver_url(superuser_url)) as connection:
         connection.execute(_BOOTSTRAP.read_bytes())
-        for login in (logins.migration, logins.runtime, logins.retention):
+        for login, group in (
+            (logins.migration, None),
+            (logins.runtime, RUNTIME_ROLE),
+            (logins.retention, RETENTION_ROLE),
+        ):
             _set_login(connection, login)
-        _grant_membership(connection, RUNTIME_ROLE, logins.runtime)
-        _grant_membership(connection, RETENTION_ROLE, logins.retention)
+            _make_member_of_nothing_but(connection, login, group)
         _give_schema(connection, logins.migration)
 
 
@@ -61,14 +68,25 @@ def _set_login(connection: psycopg.Connection[Any], login: Login) -> None:
         login.password.encode(), login.name.encode(), b"scram-sha-256"
     )
     connection.execute(
-        sql.SQL("{} ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS PASSWORD {}").format(
-            verb, sql.Identifier(login.name), sql.Literal(verifier.decode())
-        )
+        sql.SQL(
+            "{} ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD {}"
+        ).format(verb, sql.Identifier(login.name), sql.Literal(verifier.decode()))
     )
 
 
-def _grant_membership(connection: psycopg.Connection[Any], group: str, login: Login) -> None:
-    connection.execute(sql.SQL("GRANT {} TO {}").format(sql.Identifier(group), sql.Identifier(login.name)))
+def _make_member_of_nothing_but(connection: psycopg.Connection[Any], login: Login, group: str | None) -> None:
+    held = connection.execute(_MEMBERSHIPS, {"member": login.name}).fetchall()
+    for other, grantor in held:
+        if other != group:
+            connection.execute(
+                sql.SQL("REVOKE {} FROM {} GRANTED BY {} CASCADE").format(
+                    *map(sql.Identifier, (other, login.name, grantor))
+                )
+            )
+    if group is not None:
+        connection.execute(
+            sql.SQL("GRANT {} TO {}").format(sql.Identifier(group), sql.Identifier(login.name))
+        )
 
 
 def _give_schema(connection: psycopg.Connection[Any], migration: Login) -> None:

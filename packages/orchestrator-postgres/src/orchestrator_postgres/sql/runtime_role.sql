@@ -50,6 +50,7 @@ changeable AS (
 ),
 guard (relname, tgname) AS (
   VALUES
+    ('flow_definition', 'flow_definition_begins_as_draft'),
     ('flow_definition', 'flow_definition_immutable'),
     ('flow_definition', 'flow_definition_never_emptied'),
     ('audit_entry', 'audit_entry_append_only'),
