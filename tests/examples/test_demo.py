@@ -24,6 +24,18 @@ EXPECTED = {
     "two events at once": "202 and 409 or 202 and 412",
     "worker killed during a call": "N, PASO_N",
     "what the bureau saw of it": "2 calls, 1 key, 1 effect, fence grown",
+    "version 2 published and activated": "PUBLISHED, active for CREDITO",
+    "requests before and after": "version 1 and version 2",
+    "version 1 goes on as before": "BURO_PENDIENTE, then N, PASO_N",
+    "version 2 asks for the licence": "LICENCIA_PENDIENTE",
+    "licence registered": "DOCUMENTO_VALIDO, BURO_PENDIENTE",
+    "version 2 at the bureau": "N, PASO_N",
+    "purchase published and activated": "PUBLISHED, active for COMPRA",
+    "purchase created, client found": "CLIENTE_ENCONTRADO, PAGO_PENDIENTE",
+    "answer to the payment lost": "RECONCILIATION_REQUIRED PROVIDER_TIMEOUT",
+    "operator looks what waits": "1: autorizar UNKNOWN, NON_IDEMPOTENT_WRITE",
+    "operator confirms from the ledger": "AUTORIZADO, PAGADA",
+    "what the payment provider saw": "1 call, 1 charge",
 }
 
 
@@ -52,6 +64,10 @@ def test_progress_is_told_before_the_first_step_and_the_verdict_after_the_last(
     assert kinds[0] == "progress"
     assert kinds[-1] == "end"
     assert (lines[-1]["steps"], lines[-1]["failed"]) == (len(EXPECTED), 0)
+
+
+def test_the_demonstration_takes_less_than_a_minute(lines: list[dict[str, Any]]) -> None:
+    assert lines[-1]["seconds"] < 60
 
 
 def test_the_readme_shows_every_step(lines: list[dict[str, Any]]) -> None:

@@ -11,7 +11,7 @@ from orchestrator_sandbox.demo.patience import Patience, TooLate
 from orchestrator_sandbox.demo.quick_catalogue import quick_catalogue
 from orchestrator_sandbox.demo.report import JsonReport, StepReport, TableReport
 from orchestrator_sandbox.demo.run import told
-from orchestrator_sandbox.demo.story import Step
+from orchestrator_sandbox.demo.step import Step
 from orchestrator_sandbox.failure import SandboxFailure, StopRequested
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -101,6 +101,17 @@ class TestDefaultAnswers:
             await providers.post("/pagos/autorizaciones", json={}, headers={"Idempotency-Key": "k"})
         assert await effects(providers, "/pagos/autorizaciones") == 2
 
+    async def test_the_ledger_of_payments_tells_what_was_authorised_under_a_key(
+        self, providers: httpx2.AsyncClient
+    ) -> None:
+        await script(providers, "/pagos/autorizaciones", {"mode": "drop_after_effect"})
+        with pytest.raises(httpx2.HTTPError):
+            await providers.post("/pagos/autorizaciones", json={}, headers={"Idempotency-Key": "k:pay"})
+        found = await providers.get("/pagos/autorizaciones/k:pay")
+        assert found.json() == {"authorizationId": "PAG-000001", "status": "AUTHORIZED"}
+        assert (await providers.get("/pagos/autorizaciones/other")).status_code == 404
+        assert await effects(providers, "/pagos/autorizaciones") == 1
+
     async def test_a_record_repeated_with_its_key_is_the_same_record(
         self, providers: httpx2.AsyncClient
     ) -> None:

@@ -67,8 +67,13 @@ def test_the_examples_of_the_checkout_are_found_from_anywhere(
 def test_the_examples_above_the_current_directory_come_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for place in ("flows/credito-v1.json", "catalogue/sandbox.json"):
-        (tmp_path / "examples" / place).parent.mkdir(parents=True)
+    for place in (
+        "flows/credito-v1.json",
+        "flows/credito-v2-licencia.json",
+        "flows/compra-v1.json",
+        "catalogue/sandbox.json",
+    ):
+        (tmp_path / "examples" / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "examples" / place).write_text("{}")
     (tmp_path / "deeper").mkdir()
     monkeypatch.chdir(tmp_path / "deeper")

@@ -8,6 +8,9 @@ from orchestrator_sandbox.failure import SandboxFailure
 
 _CATALOGUE = Path("catalogue") / "sandbox.json"
 _CREDIT_FLOW = Path("flows") / "credito-v1.json"
+_LICENCE_FLOW = Path("flows") / "credito-v2-licencia.json"
+_PURCHASE_FLOW = Path("flows") / "compra-v1.json"
+_ALL = (_CATALOGUE, _CREDIT_FLOW, _LICENCE_FLOW, _PURCHASE_FLOW)
 
 
 @frozen(kw_only=True)
@@ -24,6 +27,14 @@ class Examples:
     def credit_flow_file(self) -> Path:
         return self.directory / _CREDIT_FLOW
 
+    @property
+    def licence_flow_file(self) -> Path:
+        return self.directory / _LICENCE_FLOW
+
+    @property
+    def purchase_flow_file(self) -> Path:
+        return self.directory / _PURCHASE_FLOW
+
 
 def found_examples(given: Path | None) -> Examples:
     """Return the examples in the given directory, else those at or above the current one or this package.
@@ -31,12 +42,11 @@ def found_examples(given: Path | None) -> Examples:
     Raises SandboxFailure when they aren't there.
     """
     for directory in [given] if given is not None else _candidates():
-        if (directory / _CATALOGUE).is_file() and (directory / _CREDIT_FLOW).is_file():
+        if all((directory / each).is_file() for each in _ALL):
             return Examples(directory=directory.absolute())
     place = "in this checkout or above the current directory" if given is None else f"in {given}"
-    raise SandboxFailure(
-        f"No examples ({_CREDIT_FLOW} and {_CATALOGUE}) were found {place}: name their directory with --examples."
-    )
+    named = ", ".join(map(str, _ALL))
+    raise SandboxFailure(f"No examples ({named}) were found {place}: name their directory with --examples.")
 
 
 def _candidates() -> list[Path]:

@@ -56,13 +56,15 @@ class ApiClient:
 
 @frozen(kw_only=True)
 class DoublesClient:
-    """The control interface of the provider doubles."""
+    """The control interface of the provider doubles, and what people look up at the providers themselves."""
 
     http: httpx2.Client
+    providers_url: str
 
     @classmethod
     def of(cls, providers_url: str) -> Self:
-        return cls(http=httpx2.Client(base_url=f"{providers_url}/control", timeout=SECONDS, trust_env=False))
+        http = httpx2.Client(base_url=f"{providers_url}/control", timeout=SECONDS, trust_env=False)
+        return cls(http=http, providers_url=providers_url)
 
     def add_document(self, *, owner: str, scope: str, document_type: str) -> str:
         """Put a clean document of an owner into the document service, and return its id."""
@@ -74,6 +76,18 @@ class DoublesClient:
     def hold_next(self, path: str) -> None:
         """Let the next call to a path take effect and wait for its answer until it is released."""
         self._done("POST", "/script", {"path": path, "answers": [{"mode": "hold"}]})
+
+    def lose_next_answer(self, path: str) -> None:
+        """Let the next call to a path take effect, and drop the connection instead of answering it."""
+        self._done("POST", "/script", {"path": path, "answers": [{"mode": "drop_after_effect"}]})
+
+    def ledger_entry(self, path: str, key: str) -> dict[str, Any] | None:
+        """Return what a provider has on its books under a key, None for nothing."""
+        answer = self.http.get(f"{self.providers_url}{path}/{key}")
+        if answer.status_code == 404:
+            return None
+        entry: dict[str, Any] = answer.raise_for_status().json()
+        return entry
 
     def holding(self) -> int:
         return int(self._done("GET", "/holding")["holding"])

@@ -2,16 +2,24 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import httpx2
+from attrs import evolve
 
 from orchestrator_domain.exact_json.text import parse_json
+from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_sandbox.demo.case import SCOPE, Office
 from orchestrator_sandbox.demo.clients import ApiClient, DoublesClient, UnexpectedAnswer
-from orchestrator_sandbox.demo.credit_case import ANALYST, APPLICANT, SCOPE, Office
+from orchestrator_sandbox.demo.configurator import Configurator
+from orchestrator_sandbox.demo.credit_case import ANALYST, APPLICANT
 from orchestrator_sandbox.demo.patience import Patience, TooLate
+from orchestrator_sandbox.demo.purchase import Purchase
 from orchestrator_sandbox.demo.quick_catalogue import quick_catalogue
 from orchestrator_sandbox.demo.report import Report, StepReport
-from orchestrator_sandbox.demo.story import Step, Story
+from orchestrator_sandbox.demo.step import Step
+from orchestrator_sandbox.demo.story import Story
+from orchestrator_sandbox.demo.two_versions import TwoVersions
 from orchestrator_sandbox.examples import Examples
 from orchestrator_sandbox.failure import SandboxFailure, StopRequested
 from orchestrator_sandbox.sandbox import Sandbox, SandboxPlan, running_sandbox
@@ -44,7 +52,7 @@ def run_demo(examples: Examples, report: Report) -> int:
             plan = _plan(examples, state)
             report.begin("starting PostgreSQL, token issuer, provider doubles, API and two workers")
             with running_sandbox(plan, state, stopping) as sandbox:
-                reports = list(told(_story(sandbox, examples).steps(), report))
+                reports = list(told(_steps(sandbox, examples), report))
                 report.begin("stopping everything")
             if not _all_agree(reports):
                 report.begin(f"the logs of all processes are kept in {state.kept_logs()}")
@@ -66,18 +74,39 @@ def _plan(examples: Examples, state: StateDirectory) -> SandboxPlan:
     )
 
 
-def _story(sandbox: Sandbox, examples: Examples) -> Story:
-    flow = parse_json(examples.credit_flow_file.read_bytes())
-    if not isinstance(flow, dict):
-        raise SandboxFailure(f"{examples.credit_flow_file} doesn't hold a JSON object.")
+def _steps(sandbox: Sandbox, examples: Examples) -> Iterator[Step]:
+    """Return the steps of all parts; each part builds on what the parts before it have left behind."""
+    configurator = Configurator(
+        client=_client(sandbox, "configuracion-1", "FLOW_EDITOR", "FLOW_PUBLISHER", "FLOW_ADMIN")
+    )
     office = Office(
         applicant=_client(sandbox, APPLICANT, "SOLICITANTE"),
-        analyst=_client(sandbox, ANALYST, "ANALISTA"),
+        clerk=_client(sandbox, ANALYST, "ANALISTA"),
         doubles=DoublesClient.of(sandbox.providers_url),
         patience=Patience(seconds=PATIENCE_SECONDS, check=sandbox.check),
     )
-    configurator = _client(sandbox, "configuracion-1", "FLOW_EDITOR", "FLOW_PUBLISHER", "FLOW_ADMIN")
-    return Story(sandbox=sandbox, configurator=configurator, office=office, flow=flow)
+    shop = evolve(
+        office,
+        applicant=_client(sandbox, "compradora-1", "COMPRADOR"),
+        clerk=_client(sandbox, "cajera-1", "CAJERO"),
+    )
+    flow = _flow(examples.credit_flow_file)
+    yield from Story(sandbox=sandbox, configurator=configurator, office=office, flow=flow).steps()
+    second_flow = _flow(examples.licence_flow_file)
+    yield from TwoVersions(configurator=configurator, office=office, second_flow=second_flow).steps()
+    yield from Purchase(
+        configurator=configurator,
+        office=shop,
+        operator=_client(sandbox, "operador-1", "EXECUTION_OPERATOR"),
+        flow=_flow(examples.purchase_flow_file),
+    ).steps()
+
+
+def _flow(file: Path) -> JsonObject:
+    flow = parse_json(file.read_bytes())
+    if not isinstance(flow, dict):
+        raise SandboxFailure(f"{file} doesn't hold a JSON object.")
+    return flow
 
 
 def _client(sandbox: Sandbox, subject: str, *roles: str) -> ApiClient:

@@ -1,6 +1,6 @@
-"""What the demonstration does, step by step, and what each step must come to."""
+"""The first part of the demonstration: a credit request from its creation to its end, and a worker killed on the way."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
@@ -9,28 +9,22 @@ import httpx2
 from attrs import define, field, frozen
 
 from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_sandbox.demo.case import Event, Office
 from orchestrator_sandbox.demo.clients import ApiClient, status_and_code
-from orchestrator_sandbox.demo.credit_case import TYPE_KEY, CreditCase, Event, Office
+from orchestrator_sandbox.demo.configurator import Configurator
+from orchestrator_sandbox.demo.credit_case import TYPE_KEY, CreditCase
+from orchestrator_sandbox.demo.step import Step
 from orchestrator_sandbox.sandbox import Sandbox
 
 BUREAU = "/buro/consultas"
 
 
-@frozen(kw_only=True)
-class Step:
-    """One thing to do; `act` does it and tells what was seen, in the words of one of `expected`."""
-
-    name: str
-    expected: tuple[str, ...]
-    act: Callable[[], str]
-
-
 @define(kw_only=True)
 class Story:
-    """The demonstration on a running sandbox, by HTTP alone; the sandbox itself is used to kill a worker."""
+    """What is done to a running sandbox, by HTTP alone; the sandbox itself is used to kill a worker."""
 
     sandbox: Sandbox
-    configurator: ApiClient
+    configurator: Configurator
     office: Office
     flow: JsonObject
     _flow_id: str = ""
@@ -78,22 +72,11 @@ class Story:
         )
 
     def _publish(self) -> str:
-        draft = self.configurator.done("POST", "/admin/flows", self.flow).json()
-        self._flow_id = draft["flowId"]
-        report = self.configurator.done("POST", f"/admin/flows/{self._flow_id}/validate").json()
-        if not report["publishable"]:
-            return "findings: " + ", ".join(finding["code"] for finding in report["findings"])
-        published = self.configurator.done("POST", f"/admin/flows/{self._flow_id}/publish").json()
-        return str(published["status"])
+        self._flow_id, status = self.configurator.published(self.flow)
+        return status
 
     def _activate(self) -> str:
-        path = f"/admin/request-types/{TYPE_KEY}/active-flow"
-        active = self.configurator.done(
-            "PUT", path, {"flowId": self._flow_id}, headers={"If-None-Match": "*"}
-        ).json()
-        if active["activeFlowId"] != self._flow_id:
-            return "another flow is active"
-        return f"active for {active['typeKey']}"
+        return self.configurator.activate(TYPE_KEY, self._flow_id)
 
     def _unknown_client(self) -> str:
         return self._case().assign("CLI-999")
@@ -101,7 +84,7 @@ class Story:
     def _known_client(self) -> str:
         case = self._case()
         self._first_event = case.event("ASIGNAR_CLIENTE", {"clienteId": "CLI-71"})
-        answer = self._first_event.sent_by(self.office.analyst)
+        answer = self._first_event.sent_by(self.office.clerk)
         if answer.status_code != 202:
             return f"refused with {status_and_code(answer)}"
         self._first_execution = answer.json()["executionId"]
@@ -110,7 +93,7 @@ class Story:
     def _repeat(self) -> str:
         assert self._first_event is not None, "a step before has sent it"
         calls = len(self.office.doubles.calls("/clientes/CLI-71"))
-        answer = self._first_event.sent_by(self.office.analyst)
+        answer = self._first_event.sent_by(self.office.clerk)
         if answer.status_code != 202:
             return f"refused with {status_and_code(answer)}"
         if answer.json()["executionId"] != self._first_execution:
@@ -130,7 +113,7 @@ class Story:
     def _race(self) -> str:
         case = CreditCase.created(self.office)
         events = [case.event("ASIGNAR_CLIENTE", {"clienteId": client}) for client in ("CLI-70", "CLI-61")]
-        answers = _sent_at_once(events, self.office.analyst)
+        answers = _sent_at_once(events, self.office.clerk)
         accepted = [answer for answer in answers if answer.status_code == 202]
         for answer in accepted:
             case.ended(answer.json()["executionId"])
@@ -138,7 +121,7 @@ class Story:
 
     def _kill(self) -> str:
         case = CreditCase.created(self.office)
-        case.prepare_for_bureau("CLI-71")
+        case.prepare("CLI-71")
         before = len(self.office.doubles.calls(BUREAU))
         ended = case.ended(self._bureau_call_left_alone(case))
         self._calls_around_the_kill = self.office.doubles.calls(BUREAU)[before:]
@@ -150,7 +133,7 @@ class Story:
         for other in others:
             self.sandbox.drain_worker(other)
         self.office.doubles.hold_next(BUREAU)
-        accepted = case.bureau_event().sent_by(self.office.analyst)
+        accepted = case.bureau_event().sent_by(self.office.clerk)
         self.office.patience.until("The call that is held", lambda: self.office.doubles.holding() or None)
         self.sandbox.kill_worker(victim)
         self.office.doubles.release()
@@ -173,7 +156,7 @@ class _Whole:
 
     def __call__(self) -> str:
         case = CreditCase.created(self.office)
-        case.prepare_for_bureau(self.client)
+        case.prepare(self.client)
         return case.consult_bureau()
 
 

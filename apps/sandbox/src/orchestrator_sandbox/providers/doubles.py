@@ -73,7 +73,8 @@ class ProviderDoubles:
             _Route(method="POST", template="/documentos/validaciones", perform=self._validation),
             _Route(method="POST", template="/buro/consultas", perform=self._bureau),
             _Route(method="GET", template="/documents/{documentId}", perform=self._document),
-            _Route(method="POST", template="/pagos/autorizaciones", perform=self._payment),
+            _Route(method="POST", template=_PAYMENTS, perform=self._payment),
+            _Route(method="GET", template="/pagos/autorizaciones/{clave}", perform=self._ledger),
             _Route(method="POST", template="/registros", perform=self._record),
         )
 
@@ -129,6 +130,11 @@ class ProviderDoubles:
         answer = json_answer(201, {"authorizationId": self._next_id("PAG"), "status": "AUTHORIZED"})
         return Performed(answer=answer, effect_applied=True)
 
+    def _ledger(self, _request: Received, key: str) -> Performed:
+        """Answer what was last authorised under a key, as a person reads it in the provider's ledger."""
+        made = self._remembered.get((_PAYMENTS, key))
+        return Performed(answer=json_answer(404, {"error": "NO_SUCH_PAYMENT"}) if made is None else made[1])
+
     def _record(self, request: Received, _parameter: str) -> Performed:
         checked_document(request.body, _ANY_OBJECT)
         if "idempotency-key" not in request.headers:
@@ -168,6 +174,7 @@ def _object_of_texts(*names: str) -> dict[str, Any]:
     }
 
 
+_PAYMENTS = "/pagos/autorizaciones"
 _VALIDATION = document_schema(_object_of_texts("documentId", "perfil"))
 _CONSULTATION = document_schema(_object_of_texts("clienteId", "consentReference"))
 _ANY_OBJECT = document_schema({"type": "object"})
