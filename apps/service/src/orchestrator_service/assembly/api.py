@@ -4,9 +4,13 @@ from attrs import evolve
 from starlette.types import ASGIApp
 from structlog.stdlib import get_logger
 
+from orchestrator_domain.decision.context import EvaluationContext
+from orchestrator_domain.decision.definition import DecisionDefinition
 from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
+from orchestrator_domain.decision.outcome import DecisionResult
 from orchestrator_domain.flow.soundness import FlowSoundness
 from orchestrator_domain.identifiers import CorrelationId, Role
+from orchestrator_domain.ports.decision_evaluator import DecisionEvaluator
 from orchestrator_domain.simulation.no_op import with_no_op
 from orchestrator_domain.usecases.accept_event import AcceptEvent
 from orchestrator_domain.usecases.activate_flow import ActivateFlow
@@ -98,14 +102,16 @@ def _http_services(parts: Parts, authentication: Authentication) -> HttpServices
             validator=validator,
             catalogue=parts.catalogue,
             identifiers=parts.identifiers,
+            run_heavy=parts.heavy_work.run,
         ),
         activate_flow=ActivateFlow(unit_of_work=unit_of_work),
         simulate_flow=SimulateFlow(
             unit_of_work=unit_of_work,
             validator=evolve(validator, resolve_contract=with_no_op(parts.catalogue.current)),
             catalogue=parts.catalogue,
-            evaluator=CompiledDecisionEvaluator(),
+            evaluator=_ForgetfulEvaluator(),
             limits=parts.settings.limits,
+            run_heavy=parts.heavy_work.run,
         ),
         identifiers=parts.identifiers,
         readiness=parts.unreadiness,
@@ -115,6 +121,13 @@ def _http_services(parts: Parts, authentication: Authentication) -> HttpServices
         cursors=Cursors(secrets=parts.settings.cursor_secrets),
         on_unexpected=_told_to_the_log,
     )
+
+
+class _ForgetfulEvaluator(DecisionEvaluator):
+    """Decide without keeping anything: simulations run in several threads and read their flow anew each time."""
+
+    def evaluate(self, definition: DecisionDefinition, context: EvaluationContext) -> DecisionResult:
+        return CompiledDecisionEvaluator().evaluate(definition, context)
 
 
 def management_app(parts: Parts) -> ASGIApp:

@@ -6,6 +6,7 @@ from orchestrator_domain.usecases.flow_library import FlowLibrary
 from orchestrator_postgres.engine import ConnectionSettings, PostgresEngine
 from orchestrator_postgres.readiness import unreadiness
 from orchestrator_postgres.wakeup import PostgresWakeup
+from orchestrator_service.heavy_work import HeavyWork
 from orchestrator_service.metrics import Metrics, ObservedByMetricsAndLogs
 from orchestrator_service.settings import Settings
 from orchestrator_service.system_identifiers import SystemIdentifiers
@@ -30,6 +31,7 @@ class Parts:
     catalogue: DeployedCatalogue
     values: DeploymentValues
     wakeup: PostgresWakeup
+    heavy_work: HeavyWork
     metrics: Metrics = field(factory=Metrics)
     identifiers: SystemIdentifiers = field(factory=SystemIdentifiers)
     flows: FlowLibrary = field(factory=FlowLibrary)

@@ -14,6 +14,7 @@ from orchestrator_service.assembly.api import api_app, authentication_by, manage
 from orchestrator_service.assembly.catalogue import deployed_catalogue
 from orchestrator_service.assembly.parts import Draining, Parts
 from orchestrator_service.assembly.worker import opened_worker
+from orchestrator_service.heavy_work import HeavyWork
 from orchestrator_service.pinned_contracts import contract_faults
 from orchestrator_service.settings import Settings
 from orchestrator_service.start_refused import StartRefused
@@ -48,6 +49,8 @@ async def assembled(settings: Settings, variables: Mapping[str, str]) -> AsyncIt
     if faults:
         raise StartRefused(faults)
     async with AsyncExitStack() as opened:
+        heavy_work = HeavyWork()
+        opened.callback(heavy_work.close)
         parts = Parts(
             settings=settings,
             connection=connection,
@@ -59,6 +62,7 @@ async def assembled(settings: Settings, variables: Mapping[str, str]) -> AsyncIt
             wakeup=await opened.enter_async_context(
                 PostgresWakeup(connection, listens=settings.worker.enabled)
             ),
+            heavy_work=heavy_work,
         )
         yield Service(
             api=None if authentication is None else api_app(parts, authentication),
