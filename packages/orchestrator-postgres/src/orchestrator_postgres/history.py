@@ -10,17 +10,17 @@ from sqlalchemy import bindparam, select
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.audit import AuditEntry, AuditFact
-from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_domain.identifiers import RequestId, Revision, StateKey
 from orchestrator_domain.ports.history import HistoryFilter, HistoryReader
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.row_mapping import audit_entry_of
 from orchestrator_postgres.statements import compiled, sql_file
-from orchestrator_postgres.stored_json import jsonb, jsonb_or_null
+from orchestrator_postgres.stored_json import rows_parameter
 from orchestrator_postgres.tables import AUDIT_ENTRY
 
 _READ_VISIBLE = sql_file("read_visible_history")
-_ADVANCE = sql_file("advance_request")
+ADVANCE = sql_file("advance_requests")
 _READ = compiled(
     select(AUDIT_ENTRY)
     .where(AUDIT_ENTRY.c.request_id == bindparam("request_id"))
@@ -78,15 +78,19 @@ async def send_advance(
     connection: StoreConnection, request_id: RequestId, fact: AuditFact, move: RequestMove
 ) -> AsyncCursor[DictRow]:
     """Do as `advance_request` without waiting for the answer where the connection is in a pipeline."""
-    values = {
-        "request_id": request_id,
+    return await connection.execute(ADVANCE, rows_parameter([advance_row(request_id, fact, move)]))
+
+
+def advance_row(request_id: RequestId, fact: AuditFact, move: RequestMove) -> JsonObject:
+    """Return the row of the set-based statement that moves a request and appends its fact."""
+    return {
+        "request_id": str(request_id),
         "from_revision": move.from_revision,
         "revision_step": move.revision_step,
         "to_state": move.to_state,
-        "data": jsonb_or_null(move.data),
+        "data": move.data,
         **_fact_values(request_id, fact),
     }
-    return await connection.execute(_ADVANCE, values)
 
 
 async def read_history(connection: StoreConnection, request_id: RequestId) -> Sequence[AuditEntry]:
@@ -95,16 +99,16 @@ async def read_history(connection: StoreConnection, request_id: RequestId) -> Se
     return [audit_entry_of(row) for row in await cursor.fetchall()]
 
 
-def _fact_values(request_id: RequestId, fact: AuditFact) -> dict[str, object]:
+def _fact_values(request_id: RequestId, fact: AuditFact) -> dict[str, JsonValue]:
     return {
-        "entry_id": fact.id,
-        "execution_id": fact.execution_id,
+        "entry_id": str(fact.id),
+        "execution_id": None if fact.execution_id is None else str(fact.execution_id),
         "kind": fact.kind.value,
         "actor": fact.actor,
-        "flow_id": fact.flow_id,
+        "flow_id": str(fact.flow_id),
         "fact_from_state": fact.from_state,
         "fact_to_state": fact.to_state,
-        "detail": jsonb(fact.detail),
+        "detail": fact.detail,
         "salt": fact.salt,
         "detail_hash": fact.detail_hash(),
         "content_hash": fact.content_hash(request_id),

@@ -1,12 +1,13 @@
 """Read jsonb exactly, even where it grew a little beyond the limits of what comes in."""
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import cast
 
 from psycopg.types.json import Jsonb
 
 from orchestrator_domain.exact_json.limits import JsonLimits
-from orchestrator_domain.exact_json.text import MalformedJson, parse_json
+from orchestrator_domain.exact_json.text import MalformedJson, dump_json, parse_json
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 
 # Documents that were within the limits are kept inside others (a result in the data, attributes in a snapshot).
@@ -53,3 +54,8 @@ def as_object(value: object) -> JsonObject:
     if not isinstance(value, dict):
         raise TypeError("A stored document is no object.")
     return cast("JsonObject", value)
+
+
+def rows_parameter(rows: Sequence[JsonObject]) -> dict[str, object]:
+    """Return the parameter of a set-based statement; raises InexactJson for what can't be stored."""
+    return {"rows": dump_json(list(rows))}

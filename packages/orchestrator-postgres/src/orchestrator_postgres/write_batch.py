@@ -20,8 +20,10 @@ from orchestrator_domain.identifiers import Revision, Subject
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.fence import fence_values
 from orchestrator_postgres.fenced_write import FencedWrite
+from orchestrator_postgres.history import ADVANCE
 from orchestrator_postgres.row_mapping import Row
 from orchestrator_postgres.statements import sql_file
+from orchestrator_postgres.stored_json import rows_parameter
 from orchestrator_postgres.written_rows import (
     checkpoint_row,
     document_row,
@@ -29,7 +31,6 @@ from orchestrator_postgres.written_rows import (
     fence_row,
     kept_row,
     move_row,
-    rows_parameter,
     success_row,
 )
 
@@ -37,7 +38,6 @@ _READ_FENCES = sql_file("read_fences")
 _ADD_CHECKPOINTS = sql_file("add_checkpoints")
 _REPLACE_CHECKPOINTS = sql_file("replace_checkpoints")
 _MISSING_SUCCESSES = sql_file("missing_successes")
-_ADVANCE_REQUESTS = sql_file("advance_requests")
 _LINK_DOCUMENTS = sql_file("link_documents")
 _KEEP_EXECUTIONS = sql_file("keep_executions")
 _END_EXECUTIONS = sql_file("end_executions")
@@ -223,7 +223,7 @@ async def _look_for_successes(connection: StoreConnection, writes: Sequence[Fenc
 async def _move_requests(connection: StoreConnection, writes: Sequence[FencedWrite], found: _Found) -> _Sent:
     endings = [(write.fence, write.ending) for write in writes if write.ending is not None]
     moves = [move_row(fence, ending, from_revision=found.revision(fence)) for fence, ending in endings]
-    moved = await _send(connection, _ADVANCE_REQUESTS, moves)
+    moved = await _send(connection, ADVANCE, moves)
     documents = [
         document_row(fence, document, created_by=found.actor(fence))
         for fence, ending in endings

@@ -1,23 +1,16 @@
 """Writes as the rows of the set-based statements, which take each set as one JSON array."""
 
-from collections.abc import Sequence
 from decimal import Decimal
 
-from orchestrator_domain.audit import AuditFact
-from orchestrator_domain.exact_json.text import dump_json
-from orchestrator_domain.exact_json.value import JsonObject, JsonValue
+from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
 from orchestrator_domain.execution.execution import Fence
-from orchestrator_domain.identifiers import RequestId, Revision, Subject
+from orchestrator_domain.identifiers import Revision, Subject
 from orchestrator_domain.ports.execution_queue import CheckpointWrite
 from orchestrator_postgres.fenced_write import Ending, FencedWrite, LinkedDocument
+from orchestrator_postgres.history import RequestMove, advance_row
 
 _FINISHED = frozenset({CheckpointStatus.SUCCEEDED, CheckpointStatus.FAILED, CheckpointStatus.UNKNOWN})
-
-
-def rows_parameter(rows: Sequence[JsonObject]) -> dict[str, object]:
-    """Return the parameter of a set-based statement; raises InexactJson for what can't be stored."""
-    return {"rows": dump_json(list(rows))}
 
 
 def fence_row(fence: Fence) -> JsonObject:
@@ -49,14 +42,13 @@ def success_row(fence: Fence, expected: Checkpoint) -> JsonObject:
 
 def move_row(fence: Fence, ending: Ending, *, from_revision: Revision) -> JsonObject:
     transitioned = ending.transitioned
-    return {
-        "request_id": str(fence.request_id),
-        "from_revision": from_revision,
-        "revision_step": ending.revision_step,
-        "to_state": None if transitioned is None else transitioned.state,
-        "data": None if transitioned is None else transitioned.data,
-        **_fact_values(fence.request_id, ending.fact),
-    }
+    move = RequestMove(
+        from_revision=from_revision,
+        revision_step=ending.revision_step,
+        to_state=None if transitioned is None else transitioned.state,
+        data=None if transitioned is None else transitioned.data,
+    )
+    return advance_row(fence.request_id, ending.fact, move)
 
 
 def document_row(fence: Fence, document: LinkedDocument, *, created_by: Subject) -> JsonObject:
@@ -101,20 +93,4 @@ def _checkpoint_values(checkpoint: Checkpoint) -> JsonObject:
         "provider_reference": checkpoint.provider_reference,
         "error_code": checkpoint.error_code,
         "finished": checkpoint.status in _FINISHED,
-    }
-
-
-def _fact_values(request_id: RequestId, fact: AuditFact) -> dict[str, JsonValue]:
-    return {
-        "entry_id": str(fact.id),
-        "execution_id": None if fact.execution_id is None else str(fact.execution_id),
-        "kind": fact.kind.value,
-        "actor": fact.actor,
-        "flow_id": str(fact.flow_id),
-        "fact_from_state": fact.from_state,
-        "fact_to_state": fact.to_state,
-        "detail": fact.detail,
-        "salt": fact.salt,
-        "detail_hash": fact.detail_hash(),
-        "content_hash": fact.content_hash(request_id),
     }
