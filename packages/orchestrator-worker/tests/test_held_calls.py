@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from attrs import evolve
 
 from orchestrator_worker.circuit_breaker import CircuitSettings
 from orchestrator_worker.deployment_values import WrittenOut
@@ -35,12 +36,14 @@ class Calls:
     def __init__(self, *outcomes: CallOutcome) -> None:
         self.outcomes = list(outcomes)
         self.made = 0
+        self.budgets: list[float] = []
         self.arrived = asyncio.Event()
         self.let_go = asyncio.Event()
         self.let_go.set()
 
-    async def call(self, request: ProviderRequest) -> CallOutcome:  # noqa: ARG002 - whatever is asked, the script answers
+    async def call(self, request: ProviderRequest) -> CallOutcome:
         self.made += 1
+        self.budgets.append(request.timeouts.budget_seconds)
         self.arrived.set()
         await self.let_go.wait()
         return self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
@@ -156,3 +159,20 @@ async def test_a_cancelled_call_gives_its_place_back() -> None:
         await first
     calls.let_go.set()
     assert await held.call(limited) == answer(200)
+
+
+async def test_waiting_for_a_place_is_taken_out_of_the_budget() -> None:
+    clock, calls = Clock(), Calls(answer(200))
+    calls.let_go.clear()
+    held = HeldCalls(calls, clock=clock)
+    limited = request_to("inventory", limit=CallLimit(name="lookup", calls_max=1))
+    patient = evolve(limited, timeouts=evolve(limited.timeouts, connect_seconds=30))
+    first = asyncio.create_task(held.call(patient))
+    await calls.arrived.wait()
+    second = asyncio.create_task(held.call(patient))
+    # One turn of the loop, so that the second stands in line before time passes.
+    await asyncio.sleep(0)
+    clock.now = 1.5
+    calls.let_go.set()
+    await asyncio.gather(first, second)
+    assert calls.budgets == [2, 0.5]

@@ -4,8 +4,10 @@ import asyncio
 import gzip
 from collections.abc import AsyncIterator
 from ipaddress import ip_network
+from pathlib import Path
 
 import pytest
+from attrs import evolve
 from tests.plugins.misbehaving_provider import (
     Behaviour,
     MisbehavingProvider,
@@ -21,7 +23,7 @@ from tests.plugins.misbehaving_provider import (
     saying_nothing,
 )
 
-from orchestrator_worker.deployment_values import DeploymentValues, FromEnvironment, WrittenOut
+from orchestrator_worker.deployment_values import DeploymentValues, FromEnvironment, FromFile, WrittenOut
 from orchestrator_worker.provider_answer import (
     Answer,
     BodyFault,
@@ -345,6 +347,24 @@ async def test_a_secret_that_cannot_be_used_lets_nothing_leave(
     request = request_to(provider.base_url, authentication=authentication)
     assert await client.call(request) == NotConfigured()
     assert provider.connections == 0
+
+
+async def test_an_address_and_a_secret_in_files_may_change_between_two_calls(tmp_path: Path) -> None:
+    address, secret = tmp_path / "address", tmp_path / "secret"
+    async with (
+        misbehaving_provider() as old,
+        misbehaving_provider() as new,
+        ProviderClient(values=DeploymentValues()) as client,
+    ):
+        authentication = BearerToken(secret=FromFile(path=secret))
+        request = request_to("", authentication=authentication)
+        request = evolve(request, endpoint=evolve(request.endpoint, base_url=FromFile(path=address)))
+        for provider, token in ((old, "secret-1"), (new, "secret-2")):
+            provider.script(answering(FOUND))
+            address.write_text(f"{provider.base_url}\n")
+            secret.write_text(f"{token}\n")
+            assert isinstance(await client.call(request), Answer)
+            assert provider.requests[0].headers["authorization"] == f"Bearer {token}"
 
 
 async def test_headers_that_come_twice_say_nothing(

@@ -399,6 +399,35 @@ async def test_a_worker_told_to_stop_before_it_runs_claims_nothing() -> None:
     assert desk.queue.limits == []
 
 
+def _broken() -> float:
+    raise ArithmeticError("broken")
+
+
+async def test_a_worker_that_can_not_poll_any_more_drains_and_ends_with_the_reason() -> None:
+    fractions = iter([0.5])
+    desk = Desk(Queue(1), Runner(), fraction=lambda: next(fractions, None) or _broken())
+    async with working(desk):
+        await desk.runner.until(lambda: len(desk.runner.begun) == 1)
+        desk.hints.hint()
+        await settled()
+        desk.runner.let_end()
+        with pytest.raises(ArithmeticError):
+            await desk.stopped()
+    assert desk.runner.ended == desk.runner.begun
+    assert desk.leases.log == ["started", "stopped holding 0"]
+
+
+async def test_a_worker_that_can_not_claim_any_more_ends_with_the_reason() -> None:
+    queue = Queue()
+    queue.failures = [RuntimeError("first")]
+    fractions = iter([0.5])
+    desk = Desk(queue, Runner(), fraction=lambda: next(fractions, None) or _broken())
+    async with working(desk):
+        with pytest.raises(ArithmeticError):
+            await desk.stopped()
+    assert len(queue.limits) == 1
+
+
 async def test_a_cancelled_worker_lets_go_of_everything() -> None:
     async with working(Desk(Queue(2), Runner())) as desk:
         await desk.runner.until(lambda: len(desk.runner.begun) == 2)

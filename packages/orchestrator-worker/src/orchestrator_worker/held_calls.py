@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from time import monotonic
 from typing import assert_never
 
+from attrs import evolve
+
 from orchestrator_worker.circuit_breaker import Admitted, CircuitBreaker, KeptAway
 from orchestrator_worker.invoke_integration import Caller
 from orchestrator_worker.provider_answer import (
@@ -39,9 +41,10 @@ class HeldCalls(Caller):
 
     async def call(self, request: ProviderRequest) -> CallOutcome:
         """Wait for a free place no longer than for a connection, then call unless the circuit is open."""
+        began = self._clock()
         try:
             async with self._place(request.limit, request.timeouts.connect_seconds):
-                return await self._through_circuit(request)
+                return await self._through_circuit(_within_budget(request, self._clock() - began))
         except _NoPlace:
             return HeldBack(reason=HoldReason.BUSY, retry_after_seconds=BUSY_WAIT_SECONDS)
 
@@ -88,6 +91,12 @@ class HeldCalls(Caller):
 
 class _NoPlace(Exception):
     """Every place of the integration stayed taken."""
+
+
+def _within_budget(request: ProviderRequest, waited_seconds: float) -> ProviderRequest:
+    """Take the wait for a place out of the call's budget, which an attempt may not outlive."""
+    left = max(request.timeouts.budget_seconds - waited_seconds, 0.0)
+    return evolve(request, timeouts=evolve(request.timeouts, budget_seconds=left))
 
 
 def _tell(circuit: CircuitBreaker, admitted: Admitted, outcome: CallOutcome) -> None:

@@ -71,15 +71,21 @@ class Worker:
         )
 
     async def run(self) -> None:
-        """Work until `stop` is called and what runs has been drained. Cancelling it stops at once."""
+        """Work until `stop` is called and what runs has been drained. Cancelling it stops at once.
+
+        Raises, after draining, what ended claiming or polling in spite of all: a worker that does neither is none.
+        """
         await self._renewal.start()
         claiming = asyncio.create_task(self._claim_until_stopped(), name="claiming")
         polling = asyncio.create_task(self._poll_until_cancelled(), name="polling")
         try:
-            await self._stopping.wait()
+            await self._until_one_ends(claiming, polling)
             await self._drain(claiming)
         finally:
             await self._let_go(claiming, polling)
+        for task in (claiming, polling):
+            if not task.cancelled():
+                task.result()
 
     def stop(self) -> None:
         """Claim nothing more and drain; called a second time, cancel what is left now."""
@@ -87,6 +93,15 @@ class Worker:
             self._now.set()
         self._stopping.set()
         self._changed.set()
+
+    async def _until_one_ends(self, *own: asyncio.Task[None]) -> None:
+        told = asyncio.create_task(self._stopping.wait(), name="waiting for a stop")
+        try:
+            await asyncio.wait({told, *own}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await _cancelled(told)
+        if not self._stopping.is_set():
+            self.stop()
 
     async def _claim_until_stopped(self) -> None:
         failures = 0
