@@ -25,6 +25,7 @@ class Metrics:
     leases_lost: Counter = field(init=False)
     disturbances: Counter = field(init=False)
     attempts: Histogram = field(init=False)
+    answers: Histogram = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.accepted = self._counter("commands_accepted", "Events that were accepted")
@@ -37,12 +38,18 @@ class Metrics:
         self.disturbances = self._counter(
             "worker_disturbances", "Unexpected faults that a worker survived", "code"
         )
-        self.attempts = Histogram(
-            "orchestrator_action_attempt_seconds",
+        self.attempts = self._durations(
+            "action_attempt_seconds",
             "Duration of attempts, by integration and what happened",
-            ("integration", "outcome"),
-            registry=self.registry,
-            buckets=_BUCKETS,
+            "integration",
+            "outcome",
+        )
+        self.answers = self._durations(
+            "http_answer_seconds",
+            "Time from a request to the end of its answer, by the template of its path",
+            "method",
+            "route",
+            "status",
         )
 
     def exposition(self) -> bytes:
@@ -51,6 +58,9 @@ class Metrics:
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
         return Counter(f"orchestrator_{name}", meaning, labels, registry=self.registry)
+
+    def _durations(self, name: str, meaning: str, *labels: str) -> Histogram:
+        return Histogram(f"orchestrator_{name}", meaning, labels, registry=self.registry, buckets=_BUCKETS)
 
 
 @define

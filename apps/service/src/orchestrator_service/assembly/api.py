@@ -1,5 +1,7 @@
 """The HTTP applications: the use cases over PostgreSQL, for those whom a trusted issuer names."""
 
+from functools import partial
+
 from attrs import evolve
 from starlette.types import ASGIApp
 from structlog.stdlib import get_logger
@@ -27,12 +29,14 @@ from orchestrator_http.authentication import Authentication
 from orchestrator_http.change_poll import ChangePoll
 from orchestrator_http.cursors import Cursors
 from orchestrator_http.management import build_management_app
+from orchestrator_http.problem_boundary import Answered
 from orchestrator_http.services import HttpServices, HttpSettings
 from orchestrator_http.trusted_issuer import TrustedIssuer
 from orchestrator_postgres.change_marks import PostgresChangeMarks
 from orchestrator_postgres.unit_of_work import PostgresUnitOfWork
 from orchestrator_service.assembly.parts import Parts
 from orchestrator_service.environment import SettingsInvalid
+from orchestrator_service.metrics import Metrics
 from orchestrator_service.settings import Settings
 
 
@@ -120,6 +124,7 @@ def _http_services(parts: Parts, authentication: Authentication) -> HttpServices
         ),
         cursors=Cursors(secrets=parts.settings.cursor_secrets),
         on_unexpected=_told_to_the_log,
+        on_answered=partial(_counted_and_logged, parts.metrics),
     )
 
 
@@ -141,3 +146,17 @@ def management_app(parts: Parts) -> ASGIApp:
 
 def _told_to_the_log(exception: Exception, correlation_id: CorrelationId) -> None:
     get_logger("orchestrator.http").error("unexpected", correlationId=correlation_id, exc_info=exception)
+
+
+def _counted_and_logged(metrics: Metrics, answered: Answered) -> None:
+    """Tell of an answer by the template of its path: a path and a query may say whom it is about."""
+    route = answered.route or "none"
+    metrics.answers.labels(answered.method, route, str(answered.status)).observe(answered.seconds)
+    get_logger("orchestrator.http").info(
+        "answered",
+        method=answered.method,
+        route=answered.route,
+        status=answered.status,
+        seconds=round(answered.seconds, 6),
+        correlationId=answered.correlation_id,
+    )
