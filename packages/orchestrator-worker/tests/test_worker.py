@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from itertools import chain, repeat
 from typing import Any
 
 import pytest
@@ -403,16 +404,28 @@ def _broken() -> float:
     raise ArithmeticError("broken")
 
 
+def _half() -> float:
+    return 0.5
+
+
+def _first(first: Callable[[], float], *, then: Callable[[], float]) -> Callable[[], float]:
+    fractions = chain([first], repeat(then))
+
+    def fraction() -> float:
+        return next(fractions)()
+
+    return fraction
+
+
 async def test_a_worker_that_can_not_poll_any_more_drains_and_ends_with_the_reason() -> None:
-    fractions = iter([0.5])
-    desk = Desk(Queue(1), Runner(), fraction=lambda: next(fractions, None) or _broken())
-    async with working(desk):
-        await desk.runner.until(lambda: len(desk.runner.begun) == 1)
-        desk.hints.hint()
-        await settled()
-        desk.runner.let_end()
-        with pytest.raises(ArithmeticError):
-            await desk.stopped()
+    desk = Desk(Queue(1), Runner(), fraction=_first(_half, then=_broken))
+    desk.task = asyncio.create_task(desk.worker.run())
+    await desk.runner.until(lambda: len(desk.runner.begun) == 1)
+    desk.hints.hint()
+    await settled()
+    desk.runner.let_end()
+    with pytest.raises(ArithmeticError):
+        await desk.stopped()
     assert desk.runner.ended == desk.runner.begun
     assert desk.leases.log == ["started", "stopped holding 0"]
 
@@ -420,12 +433,12 @@ async def test_a_worker_that_can_not_poll_any_more_drains_and_ends_with_the_reas
 async def test_a_worker_that_can_not_claim_any_more_ends_with_the_reason() -> None:
     queue = Queue()
     queue.failures = [RuntimeError("first")]
-    fractions = iter([0.5])
-    desk = Desk(queue, Runner(), fraction=lambda: next(fractions, None) or _broken())
-    async with working(desk):
-        with pytest.raises(ArithmeticError):
-            await desk.stopped()
+    desk = Desk(queue, Runner(), fraction=_first(_broken, then=_half))
+    desk.task = asyncio.create_task(desk.worker.run())
+    with pytest.raises(ArithmeticError):
+        await desk.stopped()
     assert len(queue.limits) == 1
+    assert len(desk.hints.timeouts) == 1
 
 
 async def test_a_cancelled_worker_lets_go_of_everything() -> None:

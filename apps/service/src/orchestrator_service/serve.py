@@ -53,7 +53,7 @@ def _check_that_it_has_work(settings: Settings) -> None:
 
 async def _serve(settings: Settings, variables: Mapping[str, str]) -> int:
     async with assembled(settings, variables) as service:
-        process = _Process(service=service, settings=settings)
+        process = Process(service=service, settings=settings)
         process.listen()
         _on_signals(process.end)
         code = await process.run()
@@ -78,7 +78,7 @@ class _Server(uvicorn.Server):
 
 
 @define(kw_only=True)
-class _Process:
+class Process:
     """The parts of one process, and the order in which they begin and end."""
 
     service: Service
@@ -110,7 +110,6 @@ class _Process:
         await asyncio.wait({ending, *parts}, return_when=asyncio.FIRST_COMPLETED)
         ended_by_itself = not self._ending.is_set()
         if ended_by_itself:
-            get_logger("orchestrator").error("part_ended_unexpectedly")
             self.end()
         await self._close_listeners()
         results = await asyncio.gather(*parts, return_exceptions=True)
@@ -119,11 +118,19 @@ class _Process:
 
     def _started(self) -> list[asyncio.Task[None]]:
         parts = [
-            asyncio.create_task(server.serve(sockets=[bound])) for server, bound in self._servers.values()
+            asyncio.create_task(server.serve(sockets=[bound]), name=name.removesuffix("Url"))
+            for name, (server, bound) in self._servers.items()
         ]
         if self.service.worker is not None:
-            parts.append(asyncio.create_task(self.service.worker.run()))
+            parts.append(asyncio.create_task(self.service.worker.run(), name="worker"))
+        for part in parts:
+            part.add_done_callback(self._tell_unless_asked_for)
         return parts
+
+    def _tell_unless_asked_for(self, part: asyncio.Task[None]) -> None:
+        fault = None if part.cancelled() else part.exception()
+        if fault is not None or not self._ending.is_set():
+            get_logger("orchestrator").error("part_ended_unexpectedly", part=part.get_name(), exc_info=fault)
 
     async def _announce(self) -> None:
         """Tell whoever started the process where it listens, in one JSON line on standard output."""
