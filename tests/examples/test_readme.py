@@ -72,7 +72,7 @@ def test_every_command_of_the_readme_exists_with_its_options(module: str, comman
     named = re.findall(rf"(?:^|[\s(`/]){command} ([a-z]+)((?:[^\n`)]|\\\n)*)", "\n".join(SCRIPTS))
     assert named
     for subcommand, rest in named:
-        action = re.findall(r"^ ([a-z]+)\b", rest) if subcommand in ("flow", "catalogue") else []
+        action = re.findall(r"^ ([a-z]+)\b", rest) if subcommand in ("flow", "catalogue", "audit") else []
         told = subprocess.run(
             [sys.executable, "-m", module, subcommand, *action, "--help"],
             capture_output=True,

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from orchestrator_domain.errors import OrchestratorError
 from orchestrator_service.authoring.arguments import add_author_commands
+from orchestrator_service.reconcile.arguments import add_operator_commands
+from orchestrator_service.past_arguments import add_past_commands
 
 _UNUSABLE = 2
 
@@ -30,6 +32,8 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("serve", help="serve the API, run the worker, or both, as the settings say")
     commands.add_parser("migrate", help="bring the database schema to this release's revision")
     add_author_commands(commands)
+    add_operator_commands(commands)
+    add_past_commands(commands)
     return parser
 
 
@@ -39,10 +43,18 @@ def _run(chosen: argparse.Namespace) -> int:
             from orchestrator_service.serve import serve  # noqa: PLC0415 -- see above
 
             return serve(os.environ)
+        case "audit":
+            from orchestrator_service.audit_verify import verify_audit  # noqa: PLC0415 -- see above
+
+            return verify_audit(chosen)
         case "flow" | "catalogue":
             from orchestrator_service.flow_commands import run_author_command  # noqa: PLC0415 -- see above
 
             return run_author_command(chosen)
+        case "reconcile":
+            from orchestrator_service.reconcile.commands import run_operator_command  # noqa: PLC0415 -- see above
+
+            return run_operator_command(chosen, os.environ)
         case _:
             from orchestrator_service.migrate import migrate_database  # noqa: PLC0415 -- see above
 

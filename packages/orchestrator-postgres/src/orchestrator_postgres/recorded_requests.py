@@ -1,0 +1,125 @@
+"""Everything that the store keeps of requests, read in one snapshot by whoever checks or replays it."""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import psycopg
+from attrs import frozen
+from sqlalchemy import bindparam, func, select
+
+from orchestrator_domain.errors import StorageUnavailable
+from orchestrator_domain.flow.lifecycle import StoredFlow
+from orchestrator_domain.identifiers import FlowId, FlowKey
+from orchestrator_domain.simulation.recorded import RecordedRequest
+from orchestrator_postgres.engine import ConnectionSettings, StoreConnection, connect
+from orchestrator_postgres.row_mapping import (
+    Row,
+    audit_entry_of,
+    checkpoint_of,
+    execution_of,
+    flow_of,
+    readable,
+    request_of,
+)
+from orchestrator_postgres.statements import compiled, sql_file
+from orchestrator_postgres.stored_json import as_object
+from orchestrator_postgres.tables import AUDIT_ENTRY, EXECUTION, FLOW_DEFINITION
+
+_AT_ONCE: Final = 200
+_REQUESTS = sql_file("recorded_requests")
+_CHECKPOINTS = sql_file("recorded_checkpoints")
+_EXECUTIONS = compiled(
+    select(EXECUTION)
+    .where(EXECUTION.c.request_id == func.any(bindparam("ids")))
+    .order_by(EXECUTION.c.accepted_revision)
+)
+_ENTRIES = compiled(
+    select(AUDIT_ENTRY)
+    .where(AUDIT_ENTRY.c.request_id == func.any(bindparam("ids")))
+    .order_by(AUDIT_ENTRY.c.request_id, AUDIT_ENTRY.c.sequence)
+)
+_FLOW = compiled(select(FLOW_DEFINITION).where(FLOW_DEFINITION.c.id == bindparam("id")))
+
+
+@frozen(kw_only=True)
+class RecordedPast:
+    """Read requests with their past, and the flows that they are pinned to, all as of one moment.
+
+    The transaction is read-only, so that nothing can be changed through it.
+    """
+
+    _connection: StoreConnection
+
+    async def requests(
+        self, *, since: datetime | None = None, flow_key: FlowKey | None = None
+    ) -> AsyncIterator[RecordedRequest]:
+        """Yield each request in the order of ids; `since` leaves out those that haven't changed since then."""
+        after: UUID | None = None
+        while True:
+            values = {"after": after, "since": since, "flow_key": flow_key, "limit": _AT_ONCE}
+            rows = await (await self._connection.execute(_REQUESTS, values)).fetchall()
+            for recorded in await self._recorded(rows):
+                yield recorded
+            if len(rows) < _AT_ONCE:
+                return
+            after = rows[-1]["request_id"]
+
+    async def flow(self, flow_id: FlowId) -> StoredFlow | None:
+        row = await (await self._connection.execute(_FLOW, {"id": flow_id})).fetchone()
+        return None if row is None else flow_of(row)
+
+    async def _recorded(self, rows: Sequence[Row]) -> Sequence[RecordedRequest]:
+        ids = [row["request_id"] for row in rows]
+        executions = await self._by(_EXECUTIONS, ids, "request_id")
+        entries = await self._by(_ENTRIES, ids, "request_id")
+        execution_ids = [row["id"] for some in executions.values() for row in some]
+        checkpoints = await self._by(_CHECKPOINTS, execution_ids, "execution_id")
+        return [
+            _recorded(row, executions[row["request_id"]], checkpoints, entries[row["request_id"]])
+            for row in rows
+        ]
+
+    async def _by(self, statement: bytes, ids: Sequence[UUID], column: str) -> Mapping[UUID, list[Row]]:
+        found: dict[UUID, list[Row]] = defaultdict(list)
+        for row in await (await self._connection.execute(statement, {"ids": ids})).fetchall():
+            found[row[column]].append(row)
+        return found
+
+
+@asynccontextmanager
+async def recorded_past(settings: ConnectionSettings) -> AsyncIterator[RecordedPast]:
+    """Open the past of a database; raise StorageUnavailable when it can't be read."""
+    try:
+        async with await connect(settings) as connection:
+            await connection.set_isolation_level(psycopg.IsolationLevel.REPEATABLE_READ)
+            await connection.set_read_only(True)
+            async with connection.transaction():
+                yield RecordedPast(connection=connection)
+    except (psycopg.Error, OSError) as fault:
+        state = getattr(fault, "sqlstate", None) or type(fault).__name__
+        raise StorageUnavailable(
+            f"The database can't be read with this URL ({state}): check address, role and password."
+        ) from None
+
+
+def _recorded(
+    row: Row,
+    executions: Sequence[Row],
+    checkpoints: Mapping[UUID, Sequence[Row]],
+    entries: Sequence[Row],
+) -> RecordedRequest:
+    with readable("request_instance"):
+        return RecordedRequest(
+            request=request_of(row),
+            initial_data=as_object(row["initial_data"]),
+            head=row["audit_head"],
+            executions=tuple(map(execution_of, executions)),
+            checkpoints={
+                each["id"]: tuple(map(checkpoint_of, checkpoints.get(each["id"], ()))) for each in executions
+            },
+            entries=tuple(map(audit_entry_of, entries)),
+        )
