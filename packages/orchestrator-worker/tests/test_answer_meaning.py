@@ -15,7 +15,6 @@ from orchestrator_domain.execution.attempt import (
     Refused,
     Succeeded,
     Transient,
-    Unavailable,
     UnclearRefusal,
 )
 from orchestrator_worker.answer_meaning import result_of
@@ -57,7 +56,7 @@ def judged(status: int, body: Body = GOOD, *, by: Route = PLAIN, **headers: str)
     [
         (NotConnected(), ProvenUnsent()),
         (NoAnswer(), NoWholeAnswer()),
-        (NotConfigured(), Unavailable()),
+        (NotConfigured(), ProvenUnsent(error_code="INTEGRATION_UNAVAILABLE")),
     ],
 )
 def test_what_is_no_answer_says_how_far_the_call_came(outcome: CallOutcome, result: ActionResult) -> None:

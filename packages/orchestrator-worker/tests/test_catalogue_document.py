@@ -40,7 +40,7 @@ def faults_of_integration(**changes: Any) -> list[tuple[str, str]]:
     return [(pointer.removeprefix("/integrations/0"), code) for pointer, code in found]
 
 
-def endpoint(authentication: dict[str, Any], base_url: Any = "http://inventory.test") -> dict[str, Any]:
+def endpoint(authentication: dict[str, Any], base_url: Any = "https://inventory.test") -> dict[str, Any]:
     return {"inventory": {"baseUrl": base_url, "authentication": authentication}}
 
 
@@ -75,6 +75,7 @@ def test_the_sandbox_catalogue_is_sound() -> None:
         "CLIENTES_CONSULTA",
         "DOCUMENTO_VALIDA",
         "BURO_CONSULTA",
+        "PAGO_AUTORIZACION",
     ]
     assert document.document_service is not None
 
@@ -309,6 +310,25 @@ def test_every_fault_comes_at_once_and_one_broken_entry_hides_no_other() -> None
     }
 
 
+@pytest.mark.parametrize(
+    ("base_url", "changes"),
+    [
+        ("http://127.0.0.1:8080/v1", {}),
+        ("http://[::1]:8080", {}),
+        ("http://localhost", {}),
+        ("http://inventory.test", {"allowPlainHttp": True}),
+    ],
+)
+def test_plain_http_is_for_this_machine_and_where_the_catalogue_says_so(
+    base_url: str, changes: dict[str, Any]
+) -> None:
+    written = endpoint({"kind": "bearer", "secret": {"env": "TOKEN"}}, base_url)
+    written["inventory"] |= changes
+    assert read(catalogue_file(endpoints=written)).endpoints["inventory"].base_url == WrittenOut(
+        value=base_url
+    )
+
+
 OAUTH = {
     "kind": "oauth2ClientCredentials",
     "tokenUrl": "https://issuer.test/token",
@@ -346,6 +366,13 @@ def test_an_endpoint_with_everything_is_read() -> None:
         (OAUTH, {"allowedNetworks": ["10.0.0.0/33"]}, ("/allowedNetworks/0", "NETWORK")),
         (OAUTH, {"allowedNetworks": ["10.0.0.0"]}, ("/allowedNetworks/0", "FORMAT")),
         (OAUTH, {"circuitBreaker": {"openSeconds": 400}}, ("/circuitBreaker", "CIRCUIT_TIMES")),
+        (OAUTH, {"baseUrl": "http://inventory.test"}, ("/baseUrl", "PLAIN_HTTP")),
+        ({"kind": "none"}, {"baseUrl": "http://127.0.0.1.inventory.test"}, ("/baseUrl", "PLAIN_HTTP")),
+        (
+            {**OAUTH, "tokenUrl": "http://issuer.test/token"},
+            {"allowPlainHttp": False},
+            ("/authentication/tokenUrl", "PLAIN_HTTP"),
+        ),
         (OAUTH, {"authorities": {"env": "TOKEN"}}, ("/authorities", "CERTIFICATE")),
     ],
 )

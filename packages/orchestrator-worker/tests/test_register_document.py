@@ -222,7 +222,7 @@ async def test_metadata_that_breaks_its_contract_is_neither_valid_nor_invalid(
     [
         (NotConnected(), ProvenUnsent()),
         (NoAnswer(), NoWholeAnswer()),
-        (NotConfigured(), Unavailable()),
+        (NotConfigured(), ProvenUnsent(error_code="INTEGRATION_UNAVAILABLE")),
         (Answer(status=503, body=NoJson(fault=BodyFault.EMPTY)), Transient()),
         (Answer(status=500, body=NoJson(fault=BodyFault.EMPTY)), UnclearRefusal()),
         (

@@ -66,9 +66,22 @@ def test_three_attempts_are_made_unless_the_contract_says_otherwise(attempts: in
     assert attempts_left(DEFAULT, attempts) is left
 
 
-@given(seconds=st.floats(min_value=0.0, max_value=1e9), fraction=FRACTIONS)
-def test_parking_lasts_as_long_as_is_asked_for_between_a_second_and_the_contracts_bound(
-    seconds: float, fraction: float
+@given(
+    seconds=st.floats(min_value=0.0, max_value=1e9),
+    age=st.floats(min_value=0.0, max_value=1e9),
+    fraction=FRACTIONS,
+)
+def test_parking_lasts_as_long_as_is_asked_for_within_its_bounds(
+    seconds: float, age: float, fraction: float
 ) -> None:
-    asked = min(max(seconds, 1.0), DEFAULT.parked_seconds_max)
-    assert asked <= parked_delay(DEFAULT, seconds=seconds, fraction=fraction) <= asked * 1.25
+    asked = min(max(seconds, 1.0, age / 10), DEFAULT.parked_seconds_max)
+    delay = parked_delay(DEFAULT, seconds=seconds, first_start_age_seconds=age, fraction=fraction)
+    assert asked <= delay <= asked * 1.25
+
+
+def test_an_action_that_finds_no_place_for_an_hour_is_parked_less_than_a_hundred_times() -> None:
+    age, times = 0.0, 0
+    while age < DEFAULT.parked_seconds_max:
+        age += parked_delay(DEFAULT, seconds=5.0, first_start_age_seconds=age, fraction=0.0)
+        times += 1
+    assert times < 100

@@ -14,7 +14,6 @@ from orchestrator_domain.execution.attempt import (
     Refused,
     Succeeded,
     Transient,
-    Unavailable,
     UnclearRefusal,
 )
 from orchestrator_worker.normalisation import named_members
@@ -61,7 +60,8 @@ def result_of(outcome: CallOutcome, route: Route, *, now: datetime) -> ActionRes
         case NoAnswer():
             return NoWholeAnswer()
         case NotConfigured():
-            return Unavailable()
+            # A secret or certificate that rotates may be missing for a moment, so it is worth another attempt.
+            return ProvenUnsent(error_code="INTEGRATION_UNAVAILABLE")
         case Answer():
             return _judged(outcome, route, now)
 

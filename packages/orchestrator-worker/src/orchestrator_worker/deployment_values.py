@@ -1,6 +1,7 @@
 """Values that a catalogue only refers to: addresses and secrets, in the environment or in mounted files."""
 
 from collections.abc import Callable, Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -94,3 +95,16 @@ def checked_base_url(value: str) -> str:
     if not has_place:
         raise ValueUnavailable("A base URL starts with http:// or https:// and a host.")
     return value.rstrip("/")
+
+
+def is_private_way(url: str) -> bool:
+    """Say whether nobody on the way to a base URL can read or change what goes there: https, or this machine."""
+    parts = urlsplit(url)
+    try:
+        return parts.scheme == "https" or parts.hostname == "localhost" or _is_loopback(parts.hostname or "")
+    except ValueError:
+        return False
+
+
+def _is_loopback(host: str) -> bool:
+    return ip_address(host).is_loopback

@@ -13,6 +13,7 @@ from orchestrator_worker.deployment_values import (
     ValueUnavailable,
     checked_base_url,
     checked_header_value,
+    is_private_way,
 )
 from orchestrator_worker.endpoint_reading import (
     authentication_of,
@@ -36,6 +37,8 @@ _HEADERS_OF_THE_CLIENT = frozenset(
         "host",
         "idempotency-key",
         "te",
+        "traceparent",
+        "tracestate",
         "trailer",
         "transfer-encoding",
         "upgrade",
@@ -49,8 +52,14 @@ def endpoint_faults(
     endpoint: JsonObject, place: Pointer, values: DeploymentValues
 ) -> Iterator[CatalogueFault]:
     """Find references that lead nowhere, and addresses, secrets and certificates that can't be used."""
-    yield from _address_faults(reference_of(endpoint["baseUrl"]), place.child("baseUrl"), values)
     authentication = authentication_of(cast("JsonObject", endpoint["authentication"]))
+    addresses = [("baseUrl", place, reference_of(endpoint["baseUrl"]))]
+    if isinstance(authentication, ClientCredentials):
+        addresses.append(("tokenUrl", place.child("authentication"), authentication.token_url))
+    for member, holder, address in addresses:
+        yield from _address_faults(
+            address, holder.child(member), values, plain_http_allowed=bool(endpoint.get("allowPlainHttp"))
+        )
     yield from _authentication_faults(authentication, place.child("authentication"), values)
     networks = tuple(_network_faults(endpoint, place.child("allowedNetworks")))
     yield from networks
@@ -62,11 +71,20 @@ def endpoint_faults(
         yield _fault(place.child("circuitBreaker"), "CIRCUIT_TIMES", message)
 
 
-def _address_faults(address: Reference, place: Pointer, values: DeploymentValues) -> Iterator[CatalogueFault]:
+def _address_faults(
+    address: Reference, place: Pointer, values: DeploymentValues, *, plain_http_allowed: bool
+) -> Iterator[CatalogueFault]:
     try:
-        checked_base_url(values.value_of(address))
+        url = checked_base_url(values.value_of(address))
     except ValueUnavailable as fault:
         yield _fault(place, "ADDRESS", str(fault))
+    else:
+        if not plain_http_allowed and not is_private_way(url):
+            message = (
+                "This must be an https URL, for calls could be read and answered by anybody on their way; set the "
+                "endpoint's allowPlainHttp if the way is protected otherwise."
+            )
+            yield _fault(place, "PLAIN_HTTP", message)
 
 
 def _authentication_faults(
@@ -76,8 +94,6 @@ def _authentication_faults(
     if secret is not None:
         is_header = isinstance(authentication, BearerToken | ApiKeyHeader)
         yield from _secret_faults(secret, place.child("secret"), values, header=is_header)
-    if isinstance(authentication, ClientCredentials):
-        yield from _address_faults(authentication.token_url, place.child("tokenUrl"), values)
     if isinstance(authentication, ApiKeyHeader) and authentication.header.lower() in _HEADERS_OF_THE_CLIENT:
         yield _fault(place.child("header"), "RESERVED_HEADER", "The client itself sets this header.")
 

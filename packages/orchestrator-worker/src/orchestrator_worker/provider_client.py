@@ -7,7 +7,6 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
-import httpcore2
 import httpx2
 
 from orchestrator_worker.access_tokens import (
@@ -38,6 +37,7 @@ from orchestrator_worker.provider_exchange import OFFERED, exchanged
 from orchestrator_worker.provider_pools import ProviderPools
 from orchestrator_worker.provider_request import ProviderRequest
 from orchestrator_worker.provider_transport import (
+    NO_FREE_CONNECTION,
     TRANSPORT_FAULTS,
     AddressRefused,
     Resolve,
@@ -98,7 +98,7 @@ class ProviderClient:
             return NotSignedIn()
         except SignInFailed:
             return NotConnected()
-        except httpcore2.PoolTimeout:
+        except NO_FREE_CONNECTION:
             return HeldBack(reason=HoldReason.BUSY, retry_after_seconds=BUSY_WAIT_SECONDS)
         except AddressRefused:
             return NotConnected(address_refused=True)

@@ -25,6 +25,9 @@ TRANSPORT_FAULTS = (
 )
 """All that a call can fail with on its way; OSError holds the builtin TimeoutError."""
 
+NO_FREE_CONNECTION = httpcore2.PoolTimeout
+"""What a call fails with that found every connection of its pool in use for too long; nothing of it has left."""
+
 _KEEPALIVE_SECONDS = 15.0
 
 

@@ -22,13 +22,17 @@ def retry_delay(
     return max(jittered, min(retry_after_seconds, contract.retry_after_max_seconds))
 
 
-def parked_delay(contract: RetryContract, *, seconds: float, fraction: float) -> float:
+def parked_delay(
+    contract: RetryContract, *, seconds: float, first_start_age_seconds: float, fraction: float
+) -> float:
     """Return how long to wait for what isn't worth trying before `seconds` have passed.
 
-    `fraction` in [0, 1) adds up to a quarter, so that what was parked together doesn't come back together; it is a
-    second at least, and no longer than the contract parks.
+    It is a second at least, no shorter than a tenth of the time since the action's first start, so that what is parked
+    for long leaves a short history, and no longer than the contract parks. `fraction` in [0, 1) adds up to a quarter,
+    so that what was parked together doesn't come back together.
     """
-    return max(1.0, min(seconds, contract.parked_seconds_max)) * (1.0 + fraction / 4)
+    wanted = max(1.0, seconds, first_start_age_seconds / 10)
+    return min(wanted, max(1.0, contract.parked_seconds_max)) * (1.0 + fraction / 4)
 
 
 def attempts_left(contract: RetryContract, attempts: int) -> bool:

@@ -104,8 +104,9 @@ def _ended(running: Checkpoint, code: str) -> Checkpoint:
 def _parked(step: StartAction, code: str, seconds: float, fraction: float) -> Verdict:
     """Wait without counting an attempt; once the first one is too long ago, count it like one that wasn't sent."""
     running, retry = step.start, step.contract.retry
-    if running.first_attempt_age_seconds < retry.parked_seconds_max:
-        delay = parked_delay(retry, seconds=seconds, fraction=fraction)
+    age = running.first_attempt_age_seconds
+    if age < retry.parked_seconds_max:
+        delay = parked_delay(retry, seconds=seconds, first_start_age_seconds=age, fraction=fraction)
         return RetryLater(checkpoint=running.parked(code), delay_seconds=delay, error_code=code)
     waiting = running.to_be_retried(code, uncertain=False)
     return _again(step, waiting, code, fraction, retry_after_seconds=seconds)
