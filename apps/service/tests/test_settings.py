@@ -4,14 +4,25 @@ import json
 from pathlib import Path
 
 import pytest
+from attrs import fields_dict
 
-from orchestrator_domain.flow.limits import FlowLimits
+from orchestrator_domain.flow.limits import HARD_MAXIMUM, FlowLimits
+from orchestrator_http.cursors import SECRET_CHARACTERS_MIN
 from orchestrator_service.environment import SettingsInvalid
 from orchestrator_service.settings import read_migration_url, read_settings
 
 URL = "postgresql://runtime:hunter2@db.example/orchestrator"
 SECRET = "abcdefghijklmnopqrstuvwxyz012345"
 ISSUER = {"issuer": "https://issuer.example", "audiences": ["orchestrator"], "algorithms": ["RS256"]}
+LIMITS = {
+    "FLOW_DEFINITION_BYTES_MAX": "definition_bytes_max",
+    "FLOW_STATES_MAX": "states_max",
+    "FLOW_TRANSITIONS_MAX": "transitions_max",
+    "FLOW_ACTIONS_MAX": "actions_max",
+    "FLOW_CONDITION_DEPTH_MAX": "condition_depth_max",
+    "FLOW_DECISION_NODES_MAX": "decision_nodes_max",
+    "REQUEST_DATA_BYTES_MAX": "data_bytes_max",
+}
 
 
 def _faults(**variables: str) -> tuple[str, ...]:
@@ -92,6 +103,37 @@ def test_a_misspelt_name_is_answered_with_the_one_that_was_meant() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["DATABASE_URI", "LISTEN_PROT", "WORKER_CONCURENCY", "AUTH_ISSUER"])
+def test_a_name_that_is_nearly_one_of_ours_is_a_fault(name: str) -> None:
+    (fault,) = _faults(DATABASE_URL=URL, **{name: "x"})
+
+    assert fault.startswith(f"{name} is not a setting of this service; did you mean ")
+
+
+OF_OTHERS = {
+    "DATABASE_SERVICE_HOST": "10.0.0.1",
+    "DATABASE_SERVICE_PORT": "5432",
+    "DATABASE_SERVICE_PORT_POSTGRES": "5432",
+    "DATABASE_PORT": "tcp://10.0.0.1:5432",
+    "DATABASE_PORT_5432_TCP": "tcp://10.0.0.1:5432",
+    "DATABASE_PORT_5432_TCP_PROTO": "tcp",
+    "DATABASE_PORT_5432_TCP_PORT": "5432",
+    "DATABASE_PORT_5432_TCP_ADDR": "10.0.0.1",
+    "WORKER_SERVICE_PORT": "80",
+    "WORKER_PORT": "tcp://10.0.0.2:80",
+    "AUTH_SERVICE_HOST": "10.0.0.3",
+    "LISTEN_PID": "7",
+    "LISTEN_FDS": "1",
+    "LISTEN_FDNAMES": "api",
+    "REQUEST_METHOD": "GET",
+    "FLOW_CONTROL": "on",
+}
+
+
+def test_what_a_cluster_or_a_supervisor_sets_under_our_prefixes_is_no_fault() -> None:
+    assert read_settings({"DATABASE_URL": URL, **OF_OTHERS}) == read_settings({"DATABASE_URL": URL})
+
+
 @pytest.mark.parametrize("url", ["hunter2", "mysql://someone:hunter2@db.example/x", "host=db.example"])
 def test_a_database_is_named_by_a_url_of_postgresql(url: str) -> None:
     expected = "is not a URL of PostgreSQL; it begins with postgresql://."
@@ -138,7 +180,7 @@ def test_a_url_of_postgresql_may_be_written_in_each_usual_way(scheme: str) -> No
 
 
 def test_variables_of_others_are_left_alone() -> None:
-    read_settings({"DATABASE_URL": URL, "WORKERS": "2", "HOME": "/root", "PGPASSWORD": "x"})
+    read_settings({"DATABASE_URL": URL, "WORKERS": "2", "HOME": "/home/x", "PGPASSWORD": "x"})
 
 
 @pytest.mark.parametrize("written", ["true", "TRUE", "1", "yes", "on", " true "])
@@ -170,7 +212,29 @@ def test_secrets_show_up_in_no_text_of_the_settings() -> None:
     settings = read_settings({"DATABASE_URL": URL, "CURSOR_SECRETS": f"{SECRET}, {SECRET[::-1]}"})
 
     assert settings.cursor_secrets == (SECRET, SECRET[::-1])
+    assert settings.database_url == URL
     assert SECRET not in repr(settings)
+    assert "hunter2" not in repr(settings)
+
+
+def test_the_shortest_secret_that_is_taken_is_the_shortest_that_signs_cursors() -> None:
+    shortest = "s" * SECRET_CHARACTERS_MIN
+
+    assert read_settings({"DATABASE_URL": URL, "CURSOR_SECRETS": shortest}).cursor_secrets == (shortest,)
+    assert len(_faults(DATABASE_URL=URL, CURSOR_SECRETS=shortest[1:])) == 1
+
+
+@pytest.mark.parametrize(("variable", "limit"), LIMITS.items())
+def test_a_limit_is_set_up_to_its_hard_maximum_and_no_further(variable: str, limit: str) -> None:
+    hard_maximum = fields_dict(FlowLimits)[limit].metadata[HARD_MAXIMUM]
+
+    limits = read_settings({"DATABASE_URL": URL, variable: str(hard_maximum)}).limits
+    (fault,) = _faults(DATABASE_URL=URL, **{variable: str(hard_maximum + 1)})
+
+    assert limits == FlowLimits(**{limit: hard_maximum})
+    assert fault.startswith(f"{variable} must be between ")
+    with pytest.raises(ValueError, match=limit):
+        FlowLimits(**{limit: hard_maximum + 1})
 
 
 def test_a_full_configuration_is_read(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Reading single environment variables, so that every fault of a configuration is told at once."""
 
+import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from urllib.parse import urlsplit
@@ -20,6 +21,12 @@ _FLAGS = {
     "no": False,
     "off": False,
 }
+_NEAR = 0.88
+# What Kubernetes sets for each service of a namespace, whatever its name, and systemd for sockets that it hands over.
+_OF_OTHERS = re.compile(
+    r"_SERVICE_HOST$|_SERVICE_PORT(_\w+)?$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$"
+    r"|^LISTEN_(PID|PIDFDID|FDS|FDNAMES)$"
+)
 _DATABASE_SCHEMES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
@@ -37,7 +44,7 @@ class SettingsInvalid(OrchestratorError):
 class Environment:
     """Read variables by name and remember what was wrong with them; `variables` is never changed or printed."""
 
-    variables: Mapping[str, str]
+    variables: Mapping[str, str] = field(repr=False)
     faults: list[str] = field(factory=list)
     _asked: set[str] = field(factory=set, init=False)
 
@@ -95,12 +102,14 @@ class Environment:
             return None
 
     def look_for_typing_errors(self, *prefixes: str) -> None:
-        """Name each variable under our own prefixes that nothing has asked for."""
+        """Name each variable under our own prefixes that is nearly one that was asked for.
+
+        What isn't like any of them is somebody else's: our prefixes are common words.
+        """
         for name in sorted(self.variables):
-            if name.startswith(prefixes) and name not in self._asked:
-                near = get_close_matches(name, self._asked, n=1)
-                hint = f"; did you mean {near[0]}?" if near else "."
-                self.faults.append(f"{name} is not a setting of this service{hint}")
+            if name.startswith(prefixes) and name not in self._asked and not _OF_OTHERS.search(name):
+                for near in get_close_matches(name, self._asked, n=1, cutoff=_NEAR):
+                    self.faults.append(f"{name} is not a setting of this service; did you mean {near}?")
 
     def check(self, *, that: bool, otherwise: str) -> None:
         if not that:

@@ -6,13 +6,23 @@ Everything is off or safe by default; there are no default credentials.
 from collections.abc import Mapping
 from pathlib import Path
 
-from attrs import field, frozen
+from attrs import asdict, field, fields_dict, frozen
 
-from orchestrator_domain.flow.limits import FlowLimits
+from orchestrator_domain.flow.limits import HARD_MAXIMUM, FlowLimits
 from orchestrator_service.environment import Environment, SettingsInvalid
 from orchestrator_service.issuers import IssuerArguments, read_issuers
 
 _CURSOR_SECRET_CHARACTERS_MIN = 32
+_BYTES_LEAST = 1024
+_LIMITS = {
+    "FLOW_DEFINITION_BYTES_MAX": "definition_bytes_max",
+    "FLOW_STATES_MAX": "states_max",
+    "FLOW_TRANSITIONS_MAX": "transitions_max",
+    "FLOW_ACTIONS_MAX": "actions_max",
+    "FLOW_CONDITION_DEPTH_MAX": "condition_depth_max",
+    "FLOW_DECISION_NODES_MAX": "decision_nodes_max",
+    "REQUEST_DATA_BYTES_MAX": "data_bytes_max",
+}
 _OUR_PREFIXES = ("WORKER_", "AUTH_", "FLOW_", "REQUEST_", "DATABASE_", "MANAGEMENT_", "LISTEN_", "CURSOR_")
 
 
@@ -39,7 +49,7 @@ class WorkerConfiguration:
 class Settings:
     """All that one process is told."""
 
-    database_url: str
+    database_url: str = field(repr=False)
     database_pool: int
     listen: Listener
     management: Listener | None
@@ -94,9 +104,11 @@ def _settings(environment: Environment) -> Settings:
         worker=_worker(environment),
         limits=_limits(environment),
         request_body_bytes_max=environment.integer(
-            "REQUEST_BODY_BYTES_MAX", 327_680, least=1024, most=8_388_608
+            "REQUEST_BODY_BYTES_MAX", 327_680, least=_BYTES_LEAST, most=8_388_608
         ),
-        flow_body_bytes_max=environment.integer("FLOW_BODY_BYTES_MAX", 1_310_720, least=1024, most=8_388_608),
+        flow_body_bytes_max=environment.integer(
+            "FLOW_BODY_BYTES_MAX", 1_310_720, least=_BYTES_LEAST, most=8_388_608
+        ),
         issuers=_issuers(environment, needed=request_api or flow_admin),
         cursor_secrets=_cursor_secrets(environment, needed=request_api or flow_admin),
         business_roles=environment.words("FLOW_BUSINESS_ROLES"),
@@ -140,16 +152,17 @@ def _worker(environment: Environment) -> WorkerConfiguration:
 
 def _limits(environment: Environment) -> FlowLimits:
     """Read the operational limits of section 6, each below the hard maximum that FlowLimits declares."""
+    usual, declared = asdict(FlowLimits()), fields_dict(FlowLimits)
     return FlowLimits(
-        definition_bytes_max=environment.integer(
-            "FLOW_DEFINITION_BYTES_MAX", 1_048_576, least=1024, most=4_194_304
-        ),
-        states_max=environment.integer("FLOW_STATES_MAX", 200, least=1, most=1000),
-        transitions_max=environment.integer("FLOW_TRANSITIONS_MAX", 500, least=1, most=5000),
-        actions_max=environment.integer("FLOW_ACTIONS_MAX", 50, least=1, most=200),
-        condition_depth_max=environment.integer("FLOW_CONDITION_DEPTH_MAX", 20, least=1, most=25),
-        decision_nodes_max=environment.integer("FLOW_DECISION_NODES_MAX", 1000, least=1, most=10_000),
-        data_bytes_max=environment.integer("REQUEST_DATA_BYTES_MAX", 262_144, least=1024, most=4_194_304),
+        **{
+            limit: environment.integer(
+                variable,
+                usual[limit],
+                least=_BYTES_LEAST if "BYTES" in variable else 1,
+                most=declared[limit].metadata[HARD_MAXIMUM],
+            )
+            for variable, limit in _LIMITS.items()
+        }
     )
 
 

@@ -7,11 +7,15 @@ from attrs import field, frozen, validators
 KIBIBYTE: Final = 1024
 MEBIBYTE: Final = 1024 * KIBIBYTE
 
+HARD_MAXIMUM: Final = "hard_maximum"
+"""Under this key the metadata of each limit's attribute tells beyond what it can't be set."""
+
 
 def _limit(default: int, *, hard_maximum: int) -> Any:
     return field(
         default=default,
         validator=[validators.instance_of(int), validators.ge(1), validators.le(hard_maximum)],
+        metadata={HARD_MAXIMUM: hard_maximum},
     )
 
 
