@@ -1,75 +1,14 @@
 """A13 with its end: the answer to a payment is lost, and an operator says what was verified."""
 
-from typing import Any
-
 import pytest
-from attrs import frozen
-from tests.acceptance.flows import compra
-from tests.plugins.api_user import User, code_of, exact
-from tests.plugins.execution_evidence import Evidence
+from tests.acceptance.purchase import PAYMENTS, Purchase, stopped_purchase
+from tests.plugins.api_user import code_of, exact
 from tests.plugins.running_service import RunningService
 from tests.plugins.scripted_providers import ScriptedProviders
 
-PAYMENTS = "/pagos/autorizaciones"
-EVIDENCE = {"text": "The ledger of the payment provider was read.", "reference": "OPS-17"}
 CONFIRMED = {"resolution": "RESUME_WITH_RESULT"}
 ABSENT = {"resolution": "RESUME_EFFECT_ABSENT"}
 CLOSED = {"resolution": "CLOSE_WITHOUT_TRANSITION"}
-
-
-@frozen(kw_only=True)
-class Purchase:
-    """A purchase whose payment has stopped before an operator, and the people around it."""
-
-    service: RunningService
-    providers: ScriptedProviders
-    cashier: User
-    request_id: str
-    execution_id: str
-
-    @property
-    def operator(self) -> User:
-        return self.service.user("operador-1", roles=("EXECUTION_OPERATOR",))
-
-    def resolve(self, way: dict[str, Any], *, key: str = "resolve-1", operator: User | None = None) -> Any:
-        body = {"actionId": "autorizar", "evidence": EVIDENCE, **way}
-        path = f"/admin/executions/{self.execution_id}/resolve"
-        return (operator or self.operator).call("POST", path, body, headers={"Idempotency-Key": key})
-
-    def ended(self) -> dict[str, Any]:
-        """Wait for the end of the execution, which a worker takes up again once it is resumed."""
-        return self.cashier.ended(self.execution_id)
-
-    def shown(self) -> dict[str, Any]:
-        return self.cashier.shown(self.request_id)
-
-    def charges(self) -> int:
-        return self.providers.effects(PAYMENTS)
-
-    def kinds(self) -> list[str]:
-        """Return what the history tells, once its chain holds."""
-        evidence = Evidence(service=self.service, request_id=self.request_id, execution_id=self.execution_id)
-        return evidence.kinds()
-
-
-def stopped_purchase(
-    service: RunningService, providers: ScriptedProviders, failure: dict[str, Any]
-) -> Purchase:
-    cashier = service.user("cajera-1", roles=("CAJERO",))
-    purchase = {"referencia": "COMPRA-1", "importe": 1250, "moneda": "MXN"}
-    request_id = cashier.create(service.offer(compra()), purchase)
-    cashier.run(request_id, "ASIGNAR_CLIENTE", {"clienteId": "CLI-71"})
-    providers.script(PAYMENTS, failure)
-    execution_id = cashier.start(request_id, "PAGAR")
-    ended = cashier.ended(execution_id)
-    assert (ended["status"], ended["errorCode"]) == ("RECONCILIATION_REQUIRED", "PROVIDER_TIMEOUT")
-    return Purchase(
-        service=service,
-        providers=providers,
-        cashier=cashier,
-        request_id=request_id,
-        execution_id=execution_id,
-    )
 
 
 @pytest.fixture

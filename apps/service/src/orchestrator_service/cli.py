@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from orchestrator_domain.errors import OrchestratorError
 from orchestrator_service.authoring.arguments import add_author_commands
-from orchestrator_service.reconcile.arguments import add_operator_commands
 from orchestrator_service.past_arguments import add_past_commands
+from orchestrator_service.reconcile.arguments import add_operator_commands
 
 _UNUSABLE = 2
 
