@@ -16,7 +16,15 @@ ISSUER: dict[str, JsonValue] = {
 
 def test_an_issuer_is_read_into_the_names_of_the_http_adapter() -> None:
     read = read_issuers(
-        [{**ISSUER, "jwksUrl": "https://keys.example", "clockSkewSeconds": Decimal("2.5"), "types": [""]}]
+        [
+            {
+                **ISSUER,
+                "jwksUrl": "https://keys.example",
+                "clockSkewSeconds": Decimal("2.5"),
+                "types": [""],
+                "allowPlainHttp": True,
+            }
+        ]
     )
 
     assert read.faults == ()
@@ -28,6 +36,7 @@ def test_an_issuer_is_read_into_the_names_of_the_http_adapter() -> None:
             "jwks_url": "https://keys.example",
             "clock_skew_seconds": 2.5,
             "types": ("",),
+            "plain_http_allowed": True,
         },
     )
 
@@ -42,7 +51,7 @@ def test_every_fault_of_every_issuer_is_told_with_its_place_and_without_its_valu
         [
             "hunter2",
             {"issuer": 7, "audiences": "hunter2", "algorithms": [1]},
-            {**ISSUER, "clockSkewSeconds": True, "secret": "hunter2"},
+            {**ISSUER, "clockSkewSeconds": True, "secret": "hunter2", "allowPlainHttp": "hunter2"},
         ]
     )
 
@@ -54,6 +63,7 @@ def test_every_fault_of_every_issuer_is_told_with_its_place_and_without_its_valu
         "AUTH_ISSUERS/1/algorithms must be an array of strings.",
         "AUTH_ISSUERS/2/clockSkewSeconds must be a number.",
         "AUTH_ISSUERS/2/secret is not a member of an issuer.",
+        "AUTH_ISSUERS/2/allowPlainHttp must be true or false.",
     )
 
 

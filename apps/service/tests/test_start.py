@@ -188,6 +188,8 @@ async def test_a_budget_that_outlives_the_lease_is_a_fault_of_the_catalogue(tmp_
         {"algorithms": ["HS256"]},
         {"clockSkewSeconds": 100000},
         {"issuer": "not an address"},
+        {"issuer": "http://issuer.example"},
+        {"jwksUrl": "http://issuer.example/jwks.json"},
     ],
 )
 async def test_an_issuer_that_would_let_too_much_through_stops_the_start(change: Mapping[str, Any]) -> None:

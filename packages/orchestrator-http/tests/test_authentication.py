@@ -73,7 +73,7 @@ async def test_a_good_token_tells_subject_roles_scopes_and_attributes() -> None:
         pytest.param(
             token(key=EDWARDS_KEY, algorithm="Ed25519", header={"alg": "EdDSA", "kid": "ed-1"}), id="EdDSA"
         ),
-        pytest.param(token(header={"typ": "JWT"}), id="typ JWT"),
+        pytest.param(token(header={"typ": "application/at+jwt"}), id="typ in full"),
         pytest.param(token(header={"typ": "AT+jwt"}), id="typ in another case"),
         pytest.param(token(header={"x5t": "abc", "made-up": [1]}), id="harmless headers"),
         pytest.param(token(header={"padding": "x" * 2000}), id="a header larger than the library's limit"),
@@ -141,6 +141,7 @@ HS512_HEADER = GOOD_HEADER.replace("RS256", "HS512")
         pytest.param(token(header={"crit": []}), id="empty crit"),
         pytest.param(token(header={"b64": False, "crit": ["b64"]}), id="unencoded payload"),
         pytest.param(token(header={"typ": "id_token"}), id="wrong typ"),
+        pytest.param(token(header={"typ": "JWT"}), id="typ of any token"),
         pytest.param(token(header={"typ": None}), id="no typ"),
         pytest.param(token(header={"typ": 7}), id="typ is a number"),
         pytest.param(token(header={"kid": "unknown"}), id="unknown kid"),
@@ -304,6 +305,10 @@ async def test_a_crowd_with_one_token_is_told_apart_by_nothing() -> None:
         {"alias": "a:b"},
         {"jwks_url": "file:///etc/passwd"},
         {"jwks_url": "https://user@issuer.test"},
+        {"jwks_url": "http://issuer.test/jwks.json"},
+        {"jwks_url": "http://127.0.0.1.issuer.test/jwks.json"},
+        {"jwks_url": "http://localhost.issuer.test/jwks.json"},
+        {"issuer": "http://issuer.test", "jwks_url": None},
         {"issuer": "not a URL", "jwks_url": None},
         {"clock_skew_seconds": -1},
         {"clock_skew_seconds": 3600},
@@ -312,6 +317,28 @@ async def test_a_crowd_with_one_token_is_told_apart_by_nothing() -> None:
 def test_settings_that_would_let_too_much_through_stop_the_start(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="trusted issuer"):
         trusted(**changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"jwks_url": "http://127.0.0.1:8081/jwks.json"},
+        {"jwks_url": "http://[::1]:8081/jwks.json"},
+        {"jwks_url": "http://localhost:8081/jwks.json"},
+        {"issuer": "http://127.0.0.1:8081", "jwks_url": None},
+        {"jwks_url": "http://issuer.test/jwks.json", "plain_http_allowed": True},
+        {"issuer": "http://issuer.test", "jwks_url": None, "plain_http_allowed": True},
+    ],
+)
+def test_keys_may_come_over_plain_http_from_this_machine_or_where_a_setting_says_so(
+    changes: dict[str, Any],
+) -> None:
+    changed = trusted(**changes)
+    assert changed.may_be_asked(changed.jwks_url or changed.issuer)
+
+
+async def test_a_setting_lets_an_issuers_other_types_of_token_pass() -> None:
+    assert (await actor_of(token(header={"typ": "JWT"}), trusted(types=("JWT",)))).subject == "clerk-1"
 
 
 def test_nobody_and_namesakes_cannot_be_trusted() -> None:

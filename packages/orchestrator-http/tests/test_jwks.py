@@ -8,6 +8,7 @@ from tests.plugins.token_desk import EC_KEY, ISSUER, OTHER_RSA_KEY, RSA_KEY, Key
 
 from orchestrator_domain.exact_json.value import JsonValue
 from orchestrator_http.jwks import IssuerKeys, KeyPolicy
+from orchestrator_http.key_documents import DocumentUnavailable, key_set_document
 from orchestrator_http.refusals import AuthenticationUnavailable
 from orchestrator_http.trusted_issuer import TrustedIssuer
 
@@ -193,3 +194,16 @@ async def test_a_discovery_document_that_leads_elsewhere_is_not_followed(discove
     with pytest.raises(AuthenticationUnavailable):
         await desk.knows("rsa-1")
     assert desk.fetches == 1
+
+
+async def test_an_issuer_on_this_machine_does_not_lead_to_plain_http_on_another() -> None:
+    issuer = TrustedIssuer(issuer="http://127.0.0.1:8081", audiences=("a",), algorithms=("RS256",))
+    asked: list[str] = []
+
+    async def fetch(url: str) -> JsonValue:
+        asked.append(url)
+        return {"issuer": issuer.issuer, "jwks_uri": "http://issuer.test/jwks.json", "keys": []}
+
+    with pytest.raises(DocumentUnavailable):
+        await key_set_document(issuer, fetch)
+    assert asked == ["http://127.0.0.1:8081/.well-known/openid-configuration"]

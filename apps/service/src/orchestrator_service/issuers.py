@@ -8,7 +8,7 @@ from attrs import frozen
 
 from orchestrator_domain.exact_json.value import JsonValue
 
-type IssuerArguments = Mapping[str, str | float | tuple[str, ...]]
+type IssuerArguments = Mapping[str, str | float | bool | tuple[str, ...]]
 """What the HTTP adapter's TrustedIssuer is built from, by its own names."""
 
 _TEXTS: Final = {
@@ -21,6 +21,7 @@ _TEXTS: Final = {
 }
 _LISTS: Final = {"audiences": "audiences", "algorithms": "algorithms", "types": "types"}
 _NUMBERS: Final = {"clockSkewSeconds": "clock_skew_seconds"}
+_FLAGS: Final = {"allowPlainHttp": "plain_http_allowed"}
 _REQUIRED: Final = ("issuer", "audiences", "algorithms")
 
 
@@ -65,6 +66,8 @@ def _expected(name: str, value: JsonValue) -> str | None:
         return None if _is_list_of_strings(value) else "must be an array of strings"
     if name in _NUMBERS:
         return None if isinstance(value, int | Decimal) and value is not True else "must be a number"
+    if name in _FLAGS:
+        return None if isinstance(value, bool) else "must be true or false"
     return "is not a member of an issuer"
 
 
@@ -74,10 +77,12 @@ def _is_list_of_strings(value: JsonValue) -> bool:
 
 def _arguments(entry: JsonValue) -> IssuerArguments:
     assert isinstance(entry, dict)
-    arguments: dict[str, str | float | tuple[str, ...]] = {}
+    arguments: dict[str, str | float | bool | tuple[str, ...]] = {}
     for name, value in entry.items():
         if name in _TEXTS:
             arguments[_TEXTS[name]] = str(value)
+        elif isinstance(value, bool):
+            arguments[_FLAGS[name]] = value
         elif isinstance(value, list):
             arguments[_LISTS[name]] = tuple(str(text) for text in value)
         elif isinstance(value, int | Decimal):

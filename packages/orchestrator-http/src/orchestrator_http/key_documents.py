@@ -83,8 +83,8 @@ class HttpDocuments:
 async def key_set_document(issuer: TrustedIssuer, fetch: FetchDocument) -> JsonValue:
     """Return the issuer's JWK Set, found by discovery if its URL isn't configured.
 
-    Raises DocumentUnavailable, also for a discovery document that speaks of another issuer or leads from https to
-    plain http.
+    Raises DocumentUnavailable, also for a discovery document that speaks of another issuer, leads from https to plain
+    http, or leads to plain http elsewhere.
     """
     if issuer.jwks_url is not None:
         return await fetch(issuer.jwks_url)
@@ -99,4 +99,6 @@ def _discovered_url(issuer: TrustedIssuer, discovery: JsonValue) -> str:
         raise DocumentUnavailable("The discovery document has no usable jwks_uri.")
     if issuer.issuer.startswith("https:") and not url.startswith("https:"):
         raise DocumentUnavailable("The discovery document of an https issuer leads to plain http.")
+    if not issuer.may_be_asked(url):
+        raise DocumentUnavailable("The discovery document leads to plain http on another machine.")
     return url

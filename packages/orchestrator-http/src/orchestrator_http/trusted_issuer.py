@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -69,7 +70,9 @@ class TrustedIssuer:
 
     `issuer` is compared exactly with `iss`. `jwks_url` None asks the issuer's discovery document. Claims are named by
     a member of the token, or by a path with dots (`realm_access.roles`). `types` is the allow-list for the header's
-    `typ`; an empty string in it lets tokens without `typ` pass.
+    `typ`, by default that of access tokens alone (RFC 9068, section 4); an empty string in it lets tokens without `typ`
+    pass. Keys are fetched over https, from this machine over http too, and from elsewhere over http only where
+    `plain_http_allowed` says so.
     """
 
     issuer: str = field(validator=_issuer_name)
@@ -81,16 +84,27 @@ class TrustedIssuer:
     scopes_claim: str = "business_scopes"
     attributes_claim: str = "attributes"
     clock_skew_seconds: float = field(default=30.0, validator=_skew)
-    types: tuple[str, ...] = field(default=("at+jwt", "application/at+jwt", "JWT"), converter=_several)
+    types: tuple[str, ...] = field(default=("at+jwt", "application/at+jwt"), converter=_several)
+    plain_http_allowed: bool = False
 
     def __attrs_post_init__(self) -> None:
-        """Refuse discovery for an issuer whose name is no address."""
+        """Refuse discovery for an issuer whose name is no address, and keys that anybody on the way could replace."""
         if self.jwks_url is None and not is_web_address(self.issuer):
             raise ValueError(
                 "jwks_url of a trusted issuer is needed, for its name is no URL to discover it from."
             )
         if not self.types:
             raise ValueError("types of a trusted issuer is empty: name at least one typ.")
+        if not self.may_be_asked(self.jwks_url or self.issuer):
+            named = "issuer" if self.jwks_url is None else "jwks_url"
+            raise ValueError(
+                f"{named} of a trusted issuer must be an https URL, for whoever can change its keys on their way can sign "
+                "any token; set plain_http_allowed (allowPlainHttp) if the way is protected otherwise."
+            )
+
+    def may_be_asked(self, url: str) -> bool:
+        """Say whether keys that come from this URL can be trusted."""
+        return self.plain_http_allowed or urlsplit(url).scheme == "https" or _is_on_this_machine(url)
 
 
 def is_web_address(text: str) -> bool:
@@ -103,5 +117,13 @@ def is_web_address(text: str) -> bool:
             and "@" not in parts.netloc
             and "\\" not in text
         )
+    except ValueError:
+        return False
+
+
+def _is_on_this_machine(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
