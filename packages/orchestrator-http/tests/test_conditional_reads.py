@@ -169,6 +169,7 @@ class CountedMarks(ChangeMarks):
         self.now: dict[UUID, str] = {}
         self.questions: list[int] = []
         self.down = False
+        self.broken = False
 
     async def marks(
         self, requests: Collection[RequestId], executions: Collection[ExecutionId]
@@ -176,6 +177,8 @@ class CountedMarks(ChangeMarks):
         self.questions.append(len(requests) + len(executions))
         if self.down:
             raise StorageUnavailable("The store did not answer.")
+        if self.broken:
+            raise ArithmeticError("broken")
         return {each: self.now[each] for each in (*requests, *executions)}
 
 
@@ -190,6 +193,9 @@ class Rounds:
         self.begun.set()
         await self._go.wait()
         self._go.clear()
+
+    def go_on(self) -> None:
+        self._go.set()
 
     async def next(self) -> None:
         """Let one round run, and wait for the beginning of the pause behind it."""
@@ -221,6 +227,22 @@ async def test_all_waiters_of_a_process_share_one_question_a_round() -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_a_round_that_breaks_is_told_and_the_next_one_answers_all_the_same() -> None:
+    marks, rounds, told = CountedMarks(), Rounds(), list[Exception]()
+    poll = ChangePoll(marks=marks, pause=rounds.pause, disturbed=told.append)
+    watched = WatchedRequest(RequestId(uuid4()))
+    marks.now, marks.broken = {watched.id: "2"}, True
+    waiting = asyncio.create_task(poll.changed(watched, "1", timeout_seconds=60))
+    async with asyncio.timeout(10):
+        await rounds.next()
+    assert [type(fault) for fault in told] == [ArithmeticError]
+    assert not waiting.done()
+    marks.broken = False
+    async with asyncio.timeout(10):
+        rounds.go_on()
+        await waiting
 
 
 async def test_waiters_beyond_the_bound_are_not_taken() -> None:

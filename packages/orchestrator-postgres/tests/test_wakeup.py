@@ -59,3 +59,31 @@ async def test_hints_on_an_idle_connection_leave_no_transaction_open(
         " WHERE application_name = 'orchestrator-wakeup' AND datname = current_database()"
     )
     assert states == [("idle",)]
+
+
+async def test_what_keeps_hints_from_passing_is_told_by_its_kind_alone(database: TestDatabase) -> None:
+    url = database.runtime_url.replace(":runtime@", ":wonderland@")
+    kinds: asyncio.Queue[str] = asyncio.Queue()
+    async with (
+        PostgresWakeup(ConnectionSettings(url=url), listens=False, disturbed=kinds.put_nowait),
+        asyncio.timeout(PATIENCE_SECONDS),
+    ):
+        # Told again at the next try: the sender goes on.
+        assert {await kinds.get(), await kinds.get()} == {"OperationalError"}
+
+
+async def test_a_connection_that_is_cut_is_told_by_its_state(
+    database: TestDatabase,
+) -> None:
+    kinds: asyncio.Queue[str] = asyncio.Queue()
+    settings = ConnectionSettings(url=database.runtime_url, application_name="orchestrator-cut")
+    async with (
+        PostgresWakeup(settings, disturbed=kinds.put_nowait) as wakeup,
+        asyncio.timeout(PATIENCE_SECONDS),
+    ):
+        await wakeup.wait(timeout_seconds=10 * PATIENCE_SECONDS)
+        database.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'orchestrator-cut' AND query LIKE 'LISTEN%%'"
+        )
+        assert await kinds.get() in ("57P01", "OperationalError")

@@ -33,7 +33,8 @@ class ChangePoll:
     """Share one poll among all waiters; it runs only while somebody waits.
 
     `draining` ends every wait, so that a process that shuts down answers at once. Waiters beyond `waiters_max` aren't
-    taken. A round that the store doesn't answer is only a late one.
+    taken. A round that the store doesn't answer is only a late one, and one that breaks unexpectedly is told to
+    `disturbed` besides, which returns at once and raises nothing.
     """
 
     marks: ChangeMarks
@@ -41,6 +42,7 @@ class ChangePoll:
     interval_seconds: float = INTERVAL_SECONDS
     waiters_max: int = WAITERS_MAX
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    disturbed: Callable[[Exception], None] = lambda _fault: None
     _waiting: "dict[asyncio.Future[None], tuple[Watched, str | None]]" = field(factory=dict, init=False)
     _round: "asyncio.Task[None] | None" = field(default=None, init=False)
 
@@ -73,6 +75,8 @@ class ChangePoll:
                 await self._look()
             except OrchestratorError:
                 continue
+            except Exception as fault:  # noqa: BLE001 - all waiters stand or fall with this task
+                self.disturbed(fault)
 
     async def _look(self) -> None:
         asked = dict(self._waiting)

@@ -6,8 +6,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Self
 
-import psycopg
-
 from orchestrator_domain.ports.wakeup import Wakeup
 from orchestrator_postgres.engine import ConnectionSettings, connect
 
@@ -18,15 +16,27 @@ _RECONNECT_SECONDS_MIN = 0.1
 _RECONNECT_SECONDS_MAX = 10.0
 
 
+def _ignored(_: str) -> None:
+    pass
+
+
 class PostgresWakeup(Wakeup):
     """Pass hints through PostgreSQL.
 
     To be started and closed on the event loop that uses it. Hints given while one is on its way are sent as one. A
-    broken connection is made anew in the background; what was hinted meanwhile may be lost.
+    broken connection is made anew in the background; what was hinted meanwhile may be lost. `disturbed` is told each
+    time what kind of fault broke it: an SQLSTATE or the name of an exception's type. It returns at once.
     """
 
-    def __init__(self, settings: ConnectionSettings, *, listens: bool = True) -> None:
+    def __init__(
+        self,
+        settings: ConnectionSettings,
+        *,
+        listens: bool = True,
+        disturbed: Callable[[str], None] = _ignored,
+    ) -> None:
         self._settings = settings
+        self._disturbed = disturbed
         self._listens = listens
         self._to_send = Event()
         self._woken = Event()
@@ -34,9 +44,9 @@ class PostgresWakeup(Wakeup):
 
     async def start(self) -> None:
         """Begin to send hints and, where `listens`, to receive them."""
-        self._tasks.append(asyncio.create_task(_kept_up(self._send), name="wakeup-sender"))
+        self._tasks.append(asyncio.create_task(self._kept_up(self._send), name="wakeup-sender"))
         if self._listens:
-            self._tasks.append(asyncio.create_task(_kept_up(self._listen), name="wakeup-listener"))
+            self._tasks.append(asyncio.create_task(self._kept_up(self._listen), name="wakeup-listener"))
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -77,17 +87,18 @@ class PostgresWakeup(Wakeup):
             async for _ in connection.notifies():
                 self._woken.set()
 
-
-async def _kept_up(work: Callable[[], Awaitable[None]]) -> None:
-    """Do work that never ends again after each broken connection, waiting longer while it keeps breaking."""
-    seconds = _RECONNECT_SECONDS_MIN
-    loop = asyncio.get_running_loop()
-    while True:
-        started = loop.time()
-        with suppress(psycopg.Error, OSError):
-            await work()
-        held_seconds = loop.time() - started
-        seconds = (
-            _RECONNECT_SECONDS_MIN if held_seconds > seconds else min(seconds * 2, _RECONNECT_SECONDS_MAX)
-        )
-        await asyncio.sleep(seconds)
+    async def _kept_up(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do work that never ends again after each broken connection, waiting longer while it keeps breaking."""
+        seconds = _RECONNECT_SECONDS_MIN
+        loop = asyncio.get_running_loop()
+        while True:
+            started = loop.time()
+            try:
+                await work()
+            except Exception as fault:  # noqa: BLE001 - hints may be lost, those who send and hear them may not
+                self._disturbed(getattr(fault, "sqlstate", None) or type(fault).__name__)
+            held_seconds = loop.time() - started
+            seconds = (
+                _RECONNECT_SECONDS_MIN if held_seconds > seconds else min(seconds * 2, _RECONNECT_SECONDS_MAX)
+            )
+            await asyncio.sleep(seconds)

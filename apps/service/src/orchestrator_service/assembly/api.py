@@ -120,7 +120,9 @@ def _http_services(parts: Parts, authentication: Authentication) -> HttpServices
         identifiers=parts.identifiers,
         readiness=parts.unreadiness,
         change_poll=ChangePoll(
-            marks=PostgresChangeMarks(parts.engine), draining=lambda: parts.draining.begun
+            marks=PostgresChangeMarks(parts.engine),
+            draining=lambda: parts.draining.begun,
+            disturbed=_disturbed_poll,
         ),
         cursors=Cursors(secrets=parts.settings.cursor_secrets),
         on_unexpected=_told_to_the_log,
@@ -160,3 +162,7 @@ def _counted_and_logged(metrics: Metrics, answered: Answered) -> None:
         seconds=round(answered.seconds, 6),
         correlationId=answered.correlation_id,
     )
+
+
+def _disturbed_poll(fault: Exception) -> None:
+    get_logger("orchestrator.http").error("change_poll_disturbed", exc_info=fault)

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from attrs import frozen
 from starlette.types import ASGIApp
+from structlog.stdlib import get_logger
 
 from orchestrator_postgres.engine import ConnectionSettings, PostgresEngine
 from orchestrator_postgres.flows_in_use import flows_in_use
@@ -60,7 +61,7 @@ async def assembled(settings: Settings, variables: Mapping[str, str]) -> AsyncIt
             catalogue=catalogue,
             values=values,
             wakeup=await opened.enter_async_context(
-                PostgresWakeup(connection, listens=settings.worker.enabled)
+                PostgresWakeup(connection, listens=settings.worker.enabled, disturbed=_disturbed_wakeup)
             ),
             heavy_work=heavy_work,
         )
@@ -70,3 +71,7 @@ async def assembled(settings: Settings, variables: Mapping[str, str]) -> AsyncIt
             worker=await opened_worker(parts, opened) if settings.worker.enabled else None,
             draining=parts.draining,
         )
+
+
+def _disturbed_wakeup(kind: str) -> None:
+    get_logger("orchestrator.wakeup").warning("wakeup_disturbed", kind=kind)
