@@ -142,23 +142,17 @@ def _until_ready(process: subprocess.Popen[str]) -> Iterator[str]:
             return
 
 
-def test_what_the_readme_tells_to_type_works(checkout: tuple[Path, str]) -> None:
+def test_what_the_readme_tells_to_type_works_once_and_then_says_why_not_again(
+    checkout: tuple[Path, str],
+) -> None:
     directory, api = checkout
     journal = directory / "journal"
     shim = directory / "bin" / "curl"
     shim.parent.mkdir()
     shim.write_text(CURL.format(python=sys.executable, journal=journal))
     shim.chmod(0o755)
-    bash = shutil.which("bash")
-    assert bash is not None
-    ran = subprocess.run(
-        [bash, "-euo", "pipefail", "-c", HAND_DRIVEN.replace("http://127.0.0.1:8080/api/v1", api)],
-        cwd=directory,
-        env={"PATH": f"{shim.parent}:/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+
+    ran = _typed(directory, api)
     assert ran.stderr == ""
     assert ran.returncode == 0
     assert journal.read_text().split("\n")[:-1] == [
@@ -171,3 +165,42 @@ def test_what_the_readme_tells_to_type_works(checkout: tuple[Path, str]) -> None
         "GET 200",
         "GET 200",
     ]
+
+    again = _typed(directory, api)
+    assert again.returncode == 1
+    assert "DUPLICATE_FLOW_VERSION" in again.stderr
+    assert "Traceback" not in again.stderr
+
+
+def _typed(directory: Path, api: str) -> subprocess.CompletedProcess[str]:
+    bash = shutil.which("bash")
+    assert bash is not None
+    return subprocess.run(
+        [bash, "-euo", "pipefail", "-c", HAND_DRIVEN.replace("http://127.0.0.1:8080/api/v1", api)],
+        cwd=directory,
+        env={"PATH": f"{directory / 'bin'}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+ACTS = {
+    "edit": "/api/v1/admin/flows/{flowId}",
+    "validat": "/api/v1/admin/flows/{flowId}/validate",
+    "simulat": "/api/v1/admin/flows/{flowId}/simulate",
+    "retir": "/api/v1/admin/flows/{flowId}/retire",
+    "list": "/api/v1/admin/request-types",
+    "available": "/api/v1/requests/{requestId}/available-events",
+    "history of": "/api/v1/requests/{requestId}/history",
+    "resolv": "/api/v1/admin/executions/{executionId}/resolve",
+    "documentation": "/docs",
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_nothing_that_the_contract_offers_is_said_to_be_missing(act: str) -> None:
+    missing = README.split("## What it doesn't do yet")[1].split("## ")[0]
+    contract = (ROOT / "contracts" / "openapi.yaml").read_text(encoding="utf-8")
+    assert f"\n  {ACTS[act]}:\n" in contract
+    assert act not in missing.lower()
