@@ -38,20 +38,32 @@ CATALOGUE = FixedCatalogue([lookup_contract()])
 
 @define
 class HeldUnitOfWork(UnitOfWork):
-    """Tell a story to its last word, and commit only when `go_on` is set; its locks are held meanwhile."""
+    """Tell a story to its last word, and commit only when `go_on` is set; its locks are held meanwhile.
+
+    Where `repeatable_too` is off, stories that know their own work again (reads among them) are not held.
+    """
 
     stores: UnitOfWork
+    repeatable_too: bool = True
     told: asyncio.Event = field(factory=asyncio.Event)
     go_on: asyncio.Event = field(factory=asyncio.Event)
 
     async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        return await self.stores.run(self._held(story) if self.repeatable_too else story)
+
+    async def run_once[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        return await self.stores.run_once(self._held(story))
+
+    def _held[Result](
+        self, story: Callable[[Transaction], Awaitable[Result]]
+    ) -> Callable[[Transaction], Awaitable[Result]]:
         async def held(work: Transaction) -> Result:
             result = await story(work)
             self.told.set()
             await self.go_on.wait()
             return result
 
-        return await self.stores.run(held)
+        return held
 
 
 @frozen(kw_only=True)
@@ -72,9 +84,9 @@ class FlowAdministration:
             identifiers=identifiers or SequentialIdentifiers(),
         )
 
-    def held(self) -> "tuple[FlowAdministration, HeldUnitOfWork]":
+    def held(self, *, repeatable_too: bool = True) -> "tuple[FlowAdministration, HeldUnitOfWork]":
         """Return the same process, but held before its commits, and what holds it."""
-        work = HeldUnitOfWork(self.unit_of_work)
+        work = HeldUnitOfWork(self.unit_of_work, repeatable_too=repeatable_too)
         return evolve(self, unit_of_work=work), work
 
     @property

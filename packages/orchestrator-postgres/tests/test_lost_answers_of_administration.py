@@ -3,12 +3,13 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
-from attrs import evolve, frozen
+from attrs import define, evolve, frozen
 from tests.plugins.cutting_proxy import CuttingProxy
 from tests.plugins.flow_administration import FlowAdministration
 from tests.plugins.postgres_harness import PostgresHarness
 
 from orchestrator_domain.errors import StorageUnavailable
+from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.testing.examples import flow_document
 from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
 from orchestrator_postgres.engine import ConnectionSettings, PostgresEngine
@@ -48,12 +49,28 @@ async def switch(office: FlowAdministration) -> Command:
     return lambda away: away.switch(enabled=False)
 
 
+@define
+class ForewarnedUnitOfWork(UnitOfWork):
+    """Tell when a story begins that isn't told again, so that the reads before it are left alone."""
+
+    stores: UnitOfWork
+    before_writing: Callable[[], None] = lambda: None
+
+    async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        return await self.stores.run(story)
+
+    async def run_once[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        self.before_writing()
+        return await self.stores.run_once(story)
+
+
 @frozen(kw_only=True)
 class Offices:
     """The same administration twice, one of them behind the proxy."""
 
     near: FlowAdministration
     behind: FlowAdministration
+    work: ForewarnedUnitOfWork
     proxy: CuttingProxy
     harness: PostgresHarness
 
@@ -67,12 +84,9 @@ async def offices(harness: PostgresHarness) -> AsyncIterator[Offices]:
         settings = ConnectionSettings(url=proxy.url, application_name="orchestrator-proxied")
         async with PostgresEngine(settings, connections_min=0) as engine:
             near = FlowAdministration.over(harness)
-            behind = evolve(
-                near,
-                unit_of_work=PostgresUnitOfWork(engine),
-                identifiers=SequentialIdentifiers(seed=9),
-            )
-            yield Offices(near=near, behind=behind, proxy=proxy, harness=harness)
+            work = ForewarnedUnitOfWork(PostgresUnitOfWork(engine))
+            behind = evolve(near, unit_of_work=work, identifiers=SequentialIdentifiers(seed=9))
+            yield Offices(near=near, behind=behind, work=work, proxy=proxy, harness=harness)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +98,7 @@ async def test_a_command_whose_commit_got_no_answer_is_told_as_unknown_and_store
 ) -> None:
     command = await prepared(offices.near)
     before = await offices.acts()
-    fault(offices.proxy)
+    offices.work.before_writing = lambda: fault(offices.proxy)
     with pytest.raises(StorageUnavailable):
         await command(offices.behind)
     assert offices.proxy.cuts == 1

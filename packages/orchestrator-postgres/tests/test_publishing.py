@@ -80,7 +80,7 @@ async def edited(office: FlowAdministration, flow_id: FlowId, document: JsonObje
 async def test_of_two_publications_that_meet_one_wins(harness: PostgresHarness) -> None:
     office = FlowAdministration.over(harness)
     draft = await office.draft()
-    held, hold = office.held()
+    held, hold = office.held(repeatable_too=False)
     first = asyncio.create_task(held.publish(draft.id))
     await hold.told.wait()
     second = asyncio.create_task(office.publish(draft.id))
@@ -95,7 +95,7 @@ async def test_of_two_publications_that_meet_one_wins(harness: PostgresHarness) 
 async def test_an_edit_that_meets_a_publication_changes_nothing(harness: PostgresHarness) -> None:
     office = FlowAdministration.over(harness)
     draft = await office.draft()
-    held, hold = office.held()
+    held, hold = office.held(repeatable_too=False)
     publication = asyncio.create_task(held.publish(draft.id))
     await hold.told.wait()
     edit = asyncio.create_task(edited(office, draft.id, awkward_document()))
@@ -110,7 +110,7 @@ async def test_an_edit_that_meets_a_publication_changes_nothing(harness: Postgre
 async def test_a_publication_that_meets_an_edit_publishes_what_was_edited(harness: PostgresHarness) -> None:
     office = FlowAdministration.over(harness)
     draft = await office.draft()
-    held, hold = office.held()
+    held, hold = office.held(repeatable_too=False)
     edit = asyncio.create_task(edited(held, draft.id, awkward_document()))
     await hold.told.wait()
     publication = asyncio.create_task(office.publish(draft.id))

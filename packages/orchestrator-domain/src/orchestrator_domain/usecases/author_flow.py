@@ -195,7 +195,7 @@ class AuthorFlow:
                 return None
             return await work.flows.save(published, before=draft.revision, fact=fact)
 
-        return await self.unit_of_work.run(story)
+        return await self.unit_of_work.run_once(story)
 
     async def retire(
         self,
