@@ -1,7 +1,7 @@
 """The use cases over the in-memory store, as a host embeds them; time passes when a test says so."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
@@ -34,7 +34,13 @@ from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.request.acceptance import AcceptEventCommand, AnyRevision
 from orchestrator_domain.request.creation import CreateRequestCommand
 from orchestrator_domain.request.request import Request
-from orchestrator_domain.testing.chain import CHAIN_ACTIONS, ChainCatalogue, chain_contracts, chain_document
+from orchestrator_domain.testing.chain import (
+    CHAIN_ACTIONS,
+    ChainCatalogue,
+    chain_contracts,
+    chain_document,
+    chain_result,
+)
 from orchestrator_domain.testing.contracts.in_memory_harness import InMemoryHarness
 from orchestrator_domain.testing.examples import CLERK
 from orchestrator_domain.testing.recording_observer import RecordingObserver
@@ -102,6 +108,17 @@ class EmbeddedService:
     wakeup: CountedHints = field(factory=CountedHints)
     flows: FlowLibrary = field(factory=FlowLibrary)
     limits: FlowLimits = field(factory=FlowLimits)
+
+    def script(self, **answers: ActionResult) -> None:
+        """Let each action succeed, but those named answer otherwise."""
+        for action in CHAIN_ACTIONS:
+            self.handler.script(action, answers.get(action, chain_result(action)))
+
+    async def due(self) -> Sequence[ClaimedExecution]:
+        """Claim whatever is due."""
+        return await self.harness.queue().claim(
+            owner=LeaseOwner("worker-9"), limit=10, lease_seconds=LEASE_SECONDS
+        )
 
     @property
     def unit_of_work(self) -> UnitOfWork:
