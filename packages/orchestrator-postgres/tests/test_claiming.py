@@ -20,6 +20,7 @@ from orchestrator_domain.testing.examples import checkpoint_of, write_of
 from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
 from orchestrator_postgres.execution_queue import PostgresExecutionQueue
 from orchestrator_postgres.fault_translation import StorageRefused
+from orchestrator_postgres.row_mapping import Row
 
 
 async def _claim(harness: PostgresHarness, owner: LeaseOwner, limit: int) -> Sequence[ClaimedExecution]:
@@ -77,7 +78,7 @@ async def test_a_row_that_stays_unreadable_ends_with_an_operator(harness: Postgr
     cases = StoredCases(harness=harness)
     broken = await cases.accepted()
     await _break(harness, broken.id)
-    statuses = []
+    statuses: list[Row] = []
     for _ in range(CLAIMS_WITHOUT_PROGRESS_MAX + 1):
         assert not await _claim(harness, WORKER, 1)
         statuses += await harness.rows(b"SELECT status FROM orchestrator.execution WHERE id = %s", broken.id)
