@@ -43,6 +43,10 @@ def _run(chosen: argparse.Namespace) -> int:
             from orchestrator_service.authoring.simulate import simulate  # noqa: PLC0415 -- see above
 
             return simulate(chosen)
+        case (_, "replay"):
+            from orchestrator_service.flow_replay import replay  # noqa: PLC0415 -- see above
+
+            return replay(chosen)
         case _:
             from orchestrator_service.authoring.explain import explain  # noqa: PLC0415 -- see above
 

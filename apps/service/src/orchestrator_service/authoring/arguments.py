@@ -15,6 +15,7 @@ def add_author_commands(commands: Any) -> None:
     _cases(actions)
     _explain(actions)
     _simulate(actions)
+    _replay(actions)
     catalogue = commands.add_parser("catalogue", help="check an integration catalogue in a file")
     _check(catalogue.add_subparsers(dest="action", required=True, metavar="ACTION"))
 
@@ -98,6 +99,28 @@ def _simulate(actions: Any) -> None:
         help="take float columns as their shortest decimals; refused unless given",
     )
     _format(simulate, "text", "json")
+
+
+def _replay(actions: Any) -> None:
+    replay = actions.add_parser(
+        "replay", help="tell what a version would have changed of what really happened; exit 1 if anything"
+    )
+    replay.add_argument(
+        "--database", required=True, metavar="URL", help="the database, as a role that may read"
+    )
+    replay.add_argument("--flow", type=Path, required=True, metavar="FILE", help="the version to be tried")
+    replay.add_argument("--since", metavar="TIME", help="leave out events before this date or time (UTC)")
+    replay.add_argument(
+        "--vary", action="append", metavar="POINTER", help="a numeric literal of the version that is to move"
+    )
+    replay.add_argument("--values", metavar="N,…", help="the values that it takes")
+    replay.add_argument(
+        "--chart", type=Path, metavar="FILE", help="draw outcomes, and shares over --values, as SVG"
+    )
+    replay.add_argument(
+        "--show-values", action="store_true", dest="values_shown", help="tell what rules read in the examples"
+    )
+    _format(replay, "text", "json")
 
 
 def _check(actions: Any) -> None:

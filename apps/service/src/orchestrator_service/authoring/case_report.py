@@ -82,7 +82,7 @@ def _tell_why(answered: Answered, flow: FlowDefinition) -> None:
         show(f"    {done.refusal.code}: {done.refusal.message}")
     if isinstance(done, Stopped):
         show(f"    {done.fault.code} at {_place(answered, flow)} {dump_json(done.fault.detail)}")
-    trace = _traced(answered, flow)
+    trace = traced_answer(answered, flow)
     if trace is None:
         return
     show(f"    the decision answers {dump_json(expected_document(trace.answer))}")
@@ -92,7 +92,7 @@ def _tell_why(answered: Answered, flow: FlowDefinition) -> None:
         show("    ", sign, f"{rule.rule} → {rule.output}: {rule.condition.text} ({read})")
 
 
-def _traced(answered: Answered, flow: FlowDefinition) -> DecisionTrace | None:
+def traced_answer(answered: Answered, flow: FlowDefinition) -> DecisionTrace | None:
     """Trace the decision anew over what it read; None where it wasn't reached."""
     done = answered.simulated
     if isinstance(done, NotAccepted):

@@ -25,7 +25,7 @@ from orchestrator_domain.identifiers import ActionKey, ExecutionId, RequestId, S
 from orchestrator_domain.request.request import Request
 from orchestrator_domain.simulation.no_op import NO_OP_CONTRACT
 
-_FAULTS_OF_RULES: Final = ("EVALUATION_ERROR", "AMBIGUOUS_DECISION", "DATA_SCHEMA_VIOLATION")
+FAULTS_OF_RULES: Final = ("EVALUATION_ERROR", "AMBIGUOUS_DECISION", "DATA_SCHEMA_VIOLATION")
 """The ends of a run that its rules and data alone lead to."""
 
 
@@ -99,7 +99,7 @@ def _with(found: Verification, disagreement: Disagreement) -> Verification:
 
 
 def _is_decided(execution: Execution) -> bool:
-    return execution.status is ExecutionStatus.SUCCEEDED or execution.error_code in _FAULTS_OF_RULES
+    return execution.status is ExecutionStatus.SUCCEEDED or execution.error_code in FAULTS_OF_RULES
 
 
 @frozen(kw_only=True)

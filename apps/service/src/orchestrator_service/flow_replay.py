@@ -1,0 +1,172 @@
+"""`flow replay`: what really happened, decided by a version that isn't published yet. Reads only."""
+
+import argparse
+import asyncio
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+from attrs import define, field
+
+from orchestrator_domain.decision.context import EvaluationContext
+from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
+from orchestrator_domain.errors import FlowInvalid, InvalidInput, StorageUnavailable
+from orchestrator_domain.exact_json.pointer import InvalidPointer, Pointer
+from orchestrator_domain.exact_json.text import MalformedJson, parse_json
+from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_domain.flow.definition import ByDecision
+from orchestrator_domain.flow.document import read_flow
+from orchestrator_domain.flow.ready import ReadyFlow, ready_flow
+from orchestrator_domain.flow.soundness import FlowSoundness
+from orchestrator_domain.identifiers import FlowId
+from orchestrator_domain.simulation.impact import (
+    Candidate,
+    Compared,
+    PastNotReplayable,
+    burden,
+    compared_events,
+)
+from orchestrator_domain.simulation.recorded import RecordedRequest
+from orchestrator_domain.simulation.thresholds import Threshold, outcome_shares, threshold_at
+from orchestrator_postgres.engine import ConnectionSettings
+from orchestrator_postgres.recorded_requests import RecordedPast, recorded_past
+from orchestrator_service.authoring.sources import UnusableFile, read_source
+from orchestrator_service.impact_chart import ShareCurve, impact_svg
+from orchestrator_service.impact_report import decision_context, tell_impact, tell_impact_as_json
+from orchestrator_service.impact_tally import ImpactTally
+
+
+def replay(chosen: argparse.Namespace) -> int:
+    """Replay a database's past against a candidate; return 1 if anything would differ or couldn't be carried."""
+    document = _sound(chosen.flow)
+    threshold, values = _threshold(chosen, document)
+    candidate = Candidate(
+        flow=ReadyFlow(definition=read_flow(document)), evaluate=CompiledDecisionEvaluator().evaluate
+    )
+    replayed = _Replayed(candidate=candidate, threshold=threshold, since=_moment(chosen))
+    asyncio.run(replayed.read(chosen.database))
+    curve = None if threshold is None else _curve(threshold, values, replayed.contexts)
+    if chosen.chart is not None:
+        _write(chosen.chart, impact_svg(replayed.tally.before, replayed.tally.after, curve))
+    tell = tell_impact_as_json if chosen.format == "json" else tell_impact
+    tell(replayed.tally, candidate.flow.definition, curve, with_values=chosen.values_shown)
+    return int(bool(replayed.tally.different or replayed.tally.burdens))
+
+
+@define(kw_only=True)
+class _Replayed:
+    """Take a past through a candidate, and keep what is needed for the report."""
+
+    candidate: Candidate
+    threshold: Threshold | None
+    since: datetime | None
+    tally: ImpactTally = field(factory=ImpactTally, init=False)
+    contexts: list[EvaluationContext] = field(factory=list, init=False)
+    _flows: dict[FlowId, ReadyFlow] = field(factory=dict, init=False)
+
+    async def read(self, url: str) -> None:
+        """Read the requests of the candidate's flow key that have changed since then, whatever their version."""
+        settings = ConnectionSettings(url=url, application_name="orchestrator-replay")
+        key = self.candidate.flow.definition.flow_key
+        async with recorded_past(settings) as past:
+            async for recorded in past.requests(since=self.since, flow_key=key):
+                self._compare(recorded, await self._pinned(past, recorded.request.flow.id))
+
+    async def _pinned(self, past: RecordedPast, flow_id: FlowId) -> ReadyFlow:
+        if flow_id not in self._flows:
+            stored = await past.flow(flow_id)
+            assert stored is not None, "requests refer to their flow by a foreign key"
+            try:
+                self._flows[flow_id] = ready_flow(stored)
+            except FlowInvalid:
+                raise StorageUnavailable(
+                    f"Version {stored.version} of the flow can't be read by this release; use the one that published it."
+                ) from None
+        return self._flows[flow_id]
+
+    def _compare(self, recorded: RecordedRequest, pinned: ReadyFlow) -> None:
+        self.tally.add_request(recorded.request.id, burden(recorded, pinned, self.candidate.flow))
+        try:
+            for event in compared_events(recorded, pinned, self.candidate, since=self.since):
+                self._add(event)
+        except PastNotReplayable:
+            self.tally.unreplayable += 1
+
+    def _add(self, event: Compared) -> None:
+        self.tally.add(event)
+        if self._is_decided_by_it(event):
+            context = decision_context(event, self.candidate.flow.definition)
+            if context is not None:
+                self.contexts.append(context)
+
+    def _is_decided_by_it(self, event: Compared) -> bool:
+        definition = self.candidate.flow.definition
+        transition = definition.transition_for(event.scenario.state, event.scenario.event)
+        route = None if transition is None else transition.route
+        return (
+            self.threshold is not None
+            and isinstance(route, ByDecision)
+            and route.decision == self.threshold.decision
+        )
+
+
+def _sound(path: Path) -> JsonObject:
+    source = read_source(path)
+    errors = FlowSoundness(resolve_contract=lambda _: ()).validate(source.document).errors
+    if errors:
+        first = errors[0]
+        message = f"{first.code}: {first.message} ('orchestrator flow validate' tells all findings.)"
+        raise UnusableFile(path, message, source.positions.of(first.pointer))
+    assert isinstance(source.document, dict), "a flow without errors is an object"
+    return source.document
+
+
+def _threshold(
+    chosen: argparse.Namespace, document: JsonObject
+) -> tuple[Threshold | None, list[int | Decimal]]:
+    if not chosen.vary:
+        return None, []
+    try:
+        threshold = threshold_at(document, [Pointer.parse(place) for place in chosen.vary])
+        values = sorted(set(map(_number, (chosen.values or "").split(","))))
+    except (InvalidInput, InvalidPointer) as fault:
+        place = f" at {fault.pointer}" if fault.pointer else ""
+        raise UnusableFile(chosen.flow, f"--vary{place}: {fault.message}") from None
+    except MalformedJson:
+        message = "--values: Name the values of the literal as numbers, separated by commas."
+        raise UnusableFile(chosen.flow, message) from None
+    return threshold, values
+
+
+def _number(text: str) -> int | Decimal:
+    value = parse_json(text.strip())
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise MalformedJson("That is no number.")
+    return value
+
+
+def _moment(chosen: argparse.Namespace) -> datetime | None:
+    if chosen.since is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(chosen.since)
+    except ValueError:
+        raise UnusableFile(
+            chosen.flow, "--since: Write a date or time as 2030-01-31 or 2030-01-31T12:00Z."
+        ) from None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _curve(
+    threshold: Threshold, values: list[int | Decimal], contexts: list[EvaluationContext]
+) -> ShareCurve:
+    places = ", ".join(map(str, threshold.places))
+    points = [(value, outcome_shares(threshold, value, contexts)) for value in values]
+    return ShareCurve(title=f"Shares of {threshold.decision} over {places}", points=points)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as fault:
+        raise UnusableFile(path, f"The file can't be written ({fault.strerror or fault}).") from None
