@@ -71,7 +71,8 @@ class ReconciliationStore(Protocol):
 
     Promises: whatever takes scopes filters by them where rows are read, so an execution elsewhere is None; owning a
     request shows nothing here. `list_cases` goes by the moment of the last change and then by id, begins behind `after`
-    and returns at most `limit` executions in `status`, which is an active one. `lock_case` waits for other writers of
+    and returns at most `limit` executions in `status`, which is an active one, with the data of request and event left
+    empty, for they may be large. `lock_case` waits for other writers of
     the request, the execution and its checkpoints, and then reads what they committed. `save` writes execution,
     checkpoint, record and fact together, for a case that was locked in this transaction: a resumed execution is due at
     once with its claims counted afresh, a closed one releases its request and bumps the revision; the fencing token

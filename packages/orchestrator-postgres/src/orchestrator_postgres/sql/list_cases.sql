@@ -1,11 +1,29 @@
 -- Promises: the executions in one active status whose requests lie in these scopes, those that have stood like this
---   longest first, from behind a place on.
+--   longest first, from behind a place on; without the data of request and event, which may be large.
 -- Locks: none. Index: uq_request_active_execution, which holds active executions alone: what has ended is never read.
 SELECT
-  execution.*,
+  execution.id,
+  execution.request_id,
+  execution.idempotency_key,
+  execution.payload_hash,
+  execution.actor_snapshot,
+  execution.event_key,
+  '{}'::jsonb AS event_data,
+  execution.transition_id,
+  execution.from_state,
+  execution.accepted_revision,
+  execution.status,
+  execution.attempts,
+  execution.fencing_token,
+  execution.correlation_id,
+  execution.result,
+  execution.error_code,
+  execution.next_attempt_at,
+  execution.created_at,
+  execution.updated_at,
   request.type_key AS request_type_key,
   request.current_state AS request_current_state,
-  request.data AS request_data,
+  '{}'::jsonb AS request_data,
   request.owner_subject AS request_owner_subject,
   request.business_scope AS request_business_scope,
   request.revision AS request_revision,

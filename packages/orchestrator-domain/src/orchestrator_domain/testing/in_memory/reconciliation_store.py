@@ -35,7 +35,8 @@ class InMemoryReconciliationStore(ReconciliationStore):
     ) -> Sequence[ExecutionCase]:
         behind = None if after is None else (after.since, after.execution_id)
         found = sorted(self._in_scope(scopes, status), key=_place)
-        return list(islice((case for case in found if behind is None or _place(case) > behind), limit))
+        behind_it = (case for case in found if behind is None or _place(case) > behind)
+        return [_without_data(case) for case in islice(behind_it, limit)]
 
     async def find_case(
         self, execution_id: ExecutionId, scopes: Collection[BusinessScope]
@@ -124,6 +125,12 @@ class InMemoryReconciliationStore(ReconciliationStore):
         if not execution.status.active:
             row = evolve(row, request=evolve(case.request.released(), updated_at=now))
         append_fact(self._session, row, fact)
+
+
+def _without_data(case: ExecutionCase) -> ExecutionCase:
+    return evolve(
+        case, request=evolve(case.request, data={}), execution=evolve(case.execution, event_data={})
+    )
 
 
 def _place(case: ExecutionCase) -> tuple[datetime, ExecutionId]:
