@@ -12,10 +12,10 @@ from orchestrator_domain.identifiers import ExecutionId, RequestId
 from orchestrator_domain.ports.flow_store import AdminFact
 from orchestrator_domain.testing.contracts.harness import StoreHarness, WakeupHarness
 from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
+from orchestrator_postgres.change_marks import PostgresChangeMarks
 from orchestrator_postgres.engine import ConnectionSettings, PostgresEngine, StoreConnection, connect
 from orchestrator_postgres.execution_queue import PostgresExecutionQueue
 from orchestrator_postgres.history import read_history
-from orchestrator_postgres.change_marks import PostgresChangeMarks
 from orchestrator_postgres.published_flows import PostgresPublishedFlows
 from orchestrator_postgres.row_mapping import Row, checkpoint_of
 from orchestrator_postgres.unit_of_work import PostgresUnitOfWork

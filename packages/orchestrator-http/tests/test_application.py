@@ -246,7 +246,9 @@ def test_no_path_and_method_has_two_rows(service: HttpService) -> None:
 
 
 @pytest.mark.parametrize("key", ["a b", "-", "1abc", "%3Cscript%3E", "%C3%91", "k" * 101, "%F0%9F%98%80"])
-async def test_what_can_not_be_a_key_names_nothing_and_creates_nothing(service: HttpService, key: str) -> None:
+async def test_what_can_not_be_a_key_names_nothing_and_creates_nothing(
+    service: HttpService, key: str
+) -> None:
     answer = await service.call(
         "PUT",
         f"{API}/admin/request-types/{key}/active-flow",

@@ -9,8 +9,8 @@ from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.flow.contract import ActionContract, ContractFault, Effect
 from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.identifiers import ActionKey, Sha256Hex
-from orchestrator_domain.testing.examples import LOOKUP, lookup_contract, pinned_contract
 from orchestrator_domain.simulation.no_op import NO_OP, NO_OP_CONTRACT
+from orchestrator_domain.testing.examples import LOOKUP, lookup_contract, pinned_contract
 from orchestrator_domain.testing.fixed_catalogue import FixedCatalogue
 
 OLD, NEW = lookup_contract(version=1), lookup_contract(version=2, effect=Effect.IDEMPOTENT_WRITE)

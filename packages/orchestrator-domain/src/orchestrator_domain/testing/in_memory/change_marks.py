@@ -16,7 +16,7 @@ class InMemoryChangeMarks(ChangeMarks):
         self, requests: Collection[RequestId], executions: Collection[ExecutionId]
     ) -> Mapping[UUID, str]:
         rows, runs = self._store.requests.rows, self._store.executions.rows
-        found = {each: str(rows[each].request.revision) for each in requests if each in rows}
+        found: dict[UUID, str] = {each: str(rows[each].request.revision) for each in requests if each in rows}
         running = {each: runs[each].execution for each in executions if each in runs}
         return {
             **found,
