@@ -39,6 +39,7 @@ from orchestrator_domain.identifiers import (
 from orchestrator_domain.testing.chain import chain_result
 from orchestrator_domain.testing.examples import CLERK
 from orchestrator_domain.testing.scripted_handlers import ScriptedHandler
+from orchestrator_domain.usecases.flow_library import FlowLibrary
 from orchestrator_domain.usecases.resolve_execution import ExecutionResolved, ResolveExecution
 from orchestrator_domain.usecases.stopped_executions import StoppedExecutions
 
@@ -298,3 +299,15 @@ async def test_a_page_ends_where_more_follow() -> None:
     assert [one.case.execution.id for one in first_page.items] == [execution.id]
     rest = await stopped_executions(service).list_cases(OPERATOR, limit=1, after=first_page.last)
     assert ([one.case.execution.id for one in rest.items], rest.last) == ([later.id], None)
+
+
+async def test_an_execution_whose_flow_is_gone_is_shown_and_can_only_be_closed() -> None:
+    service = uncertain_service()
+    execution = await stopped(service)
+    service.harness.store.flows.rows.clear()
+    service.flows = FlowLibrary()
+    shown = await stopped_executions(service).find(execution.id, OPERATOR)
+    assert (shown.stop.action, shown.contract) == (None, None)
+    assert shown.stop.admits == (ResolutionKind.CLOSE_WITHOUT_TRANSITION,)
+    await resolving(service)(command(execution, CloseWithoutTransition(), action=None), OPERATOR)
+    assert (await service.execution(execution)).status is ExecutionStatus.FAILED
