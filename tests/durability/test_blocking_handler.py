@@ -13,7 +13,8 @@ from tests.plugins.running_service import RunningService
 from orchestrator_domain.execution.attempt import ActionResult, Succeeded
 from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.ports.action_handler import ActionContext, ActionHandler
-from orchestrator_service import assembly
+from orchestrator_service.assembly import worker as worker_assembly
+from orchestrator_service.assembly.service import assembled
 from orchestrator_service.settings import read_settings
 from orchestrator_worker.action_types import REGISTER_DOCUMENT
 from orchestrator_worker.handlers import HandlerRegistry
@@ -60,7 +61,9 @@ async def test_a_handler_that_blocks_the_event_loop_for_longer_than_its_lease_ke
 ) -> None:
     handler = BlockingHandler(database=api_alone.database)
     monkeypatch.setattr(
-        assembly, "_registry", lambda parts, _client: HandlerRegistry([handler], observer=parts.observer)
+        worker_assembly,
+        "_registry",
+        lambda parts, _client: HandlerRegistry([handler], observer=parts.observer),
     )
     variables = {
         "DATABASE_URL": api_alone.settings["DATABASE_URL"],
@@ -72,7 +75,7 @@ async def test_a_handler_that_blocks_the_event_loop_for_longer_than_its_lease_ke
     analyst = api_alone.user()
     execution = analyst.start(analyst.create(api_alone.offer(_flow())), "REGISTRAR")
 
-    async with assembly.assembled(read_settings(variables), variables) as service:
+    async with assembled(read_settings(variables), variables) as service:
         assert service.worker is not None
         running = asyncio.create_task(service.worker.run())
         ended = await asyncio.to_thread(analyst.ended, execution)
