@@ -55,7 +55,9 @@ def _explore(
     explored: RunningService, explorer: Path, directory: Path, *, phases: str, examples_max: int
 ) -> str:
     """Run the explorer; the process that it explores has to stand afterwards. Returns what it said."""
-    everybody = explored.user("exploradora-1", roles=(*AUTHOR_ROLES, "ANALISTA", "AUDITOR"))
+    everybody = explored.user(
+        "exploradora-1", roles=(*AUTHOR_ROLES, "ANALISTA", "AUDITOR", "EXECUTION_OPERATOR")
+    )
     process = explored.process.pid
     exploration = subprocess.run(
         [
