@@ -1,19 +1,19 @@
 """Many JSON texts, one a line, read as exactly as one and with less work for each."""
 
-from collections.abc import Iterable, Iterator
-from itertools import batched
-from typing import Final, cast
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import batched, repeat
+from operator import add
+from typing import Final
 
 import jiter
 
 from orchestrator_domain.exact_json.limits import DEFAULT_LIMITS
 from orchestrator_domain.exact_json.scan import numbers_are_surely_within
 from orchestrator_domain.exact_json.text import MalformedJson, parse_json
-from orchestrator_domain.exact_json.value import JsonObject, JsonValue
+from orchestrator_domain.exact_json.value import JsonObject
 
 _LINES_AT_ONCE: Final = 512
-_SHALLOW_BYTES: Final = 2 * DEFAULT_LIMITS.depth_max
-"""No text of so few bytes nests too deep and is well formed."""
 
 
 def parse_json_lines(lines: Iterable[bytes]) -> Iterator[JsonObject]:
@@ -22,15 +22,36 @@ def parse_json_lines(lines: Iterable[bytes]) -> Iterator[JsonObject]:
     Raises MalformedJson with the number of the first line that holds no JSON object, once those before it were yielded.
     """
     for number, some in enumerate(batched(lines, _LINES_AT_ONCE)):
-        first = number * _LINES_AT_ONCE + 1
-        quick = _are_surely_plain(b"\n".join(some))
-        for place, line in enumerate(some, start=first):
-            if line and not line.isspace():
-                yield _object(line, place, quick=quick)
+        quickly = _are_surely_plain(some)
+        for place, line in enumerate(some, start=number * _LINES_AT_ONCE + 1):
+            try:
+                value = _read(line) if quickly else None
+            except ValueError:
+                # A closer look says what is wrong with the line.
+                value = None
+            if type(value) is dict:
+                yield value
+            elif line and not line.isspace():
+                yield _object(line, place)
 
 
-def _are_surely_plain(lines: bytes) -> bool:
-    return b"\\u0000" not in lines and numbers_are_surely_within(lines) and _is_utf_8(lines)
+def _are_surely_plain(some: Sequence[bytes]) -> bool:
+    """Say that none of the lines can hold what only a look at each could find."""
+    lines = b"\n".join(some)
+    return (
+        (b"\\" not in lines or b"\\u0000" not in lines)
+        and numbers_are_surely_within(lines)
+        and _is_utf_8(lines)
+        and _openings_max(some) <= DEFAULT_LIMITS.depth_max
+    )
+
+
+def _openings_max(some: Sequence[bytes]) -> int:
+    """Return how many arrays and objects the line that holds most of them opens, or seems to."""
+    objects = map(bytes.count, some, repeat(b"{"))
+    arrays = map(bytes.count, some, repeat(b"["))
+    found: int = max(map(add, objects, arrays))
+    return found
 
 
 def _is_utf_8(lines: bytes) -> bool:
@@ -41,25 +62,16 @@ def _is_utf_8(lines: bytes) -> bool:
     return True
 
 
-def _object(line: bytes, place: int, *, quick: bool) -> JsonObject:
+_read: Final = partial(
+    jiter.from_json, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True, float_mode="decimal"
+)
+
+
+def _object(line: bytes, place: int) -> JsonObject:
     try:
-        value = _quickly(line) if quick and _is_surely_shallow(line) else parse_json(line)
+        value = parse_json(line)
     except MalformedJson as fault:
         raise MalformedJson(fault.message, line=place, column=fault.column) from None
-    if type(value) is not dict:
+    if not isinstance(value, dict):
         raise MalformedJson("A line holds one JSON object.", line=place, column=1)
     return value
-
-
-def _is_surely_shallow(line: bytes) -> bool:
-    return len(line) <= _SHALLOW_BYTES or line.count(b"[") + line.count(b"{") <= DEFAULT_LIMITS.depth_max
-
-
-def _quickly(line: bytes) -> JsonValue:
-    try:
-        value = jiter.from_json(
-            line, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True, float_mode="decimal"
-        )
-    except ValueError:
-        return parse_json(line)
-    return cast("JsonValue", value)

@@ -70,7 +70,7 @@ def _literal_fault(token: re.Match[str], limits: JsonLimits) -> str | None:
 # direction only; what it doubts (a long number, a two-digit exponent, the like inside a string) the tokens decide.
 
 _SHAPE: Final = bytes.maketrans(b"0123456789.eE+-", b"00000000000ee--")
-_DOUBTFUL: Final = (b"0e00", b"0e-00", b"0" * (DEFAULT_LIMITS.digits_max + 1))
+_TOO_LONG: Final = b"0" * (DEFAULT_LIMITS.digits_max + 1)
 _NO_BRACKET: Final = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
@@ -82,7 +82,9 @@ def _is_surely_within(source: bytes) -> bool:
 def numbers_are_surely_within(source: bytes) -> bool:
     """Say that no number in the text can break the default limits; False leaves it open."""
     shape = source.translate(_SHAPE)
-    return not any(doubtful in shape for doubtful in _DOUBTFUL)
+    if _TOO_LONG in shape:
+        return False
+    return b"0e" not in shape or not (b"0e00" in shape or b"0e-00" in shape)
 
 
 def _depth_at_most(source: bytes) -> int:
