@@ -55,7 +55,8 @@ def require_checkpoint_move(before: Checkpoint, after: Checkpoint) -> None:
     require(before.status is not CheckpointStatus.SUCCEEDED, f"{action} had SUCCEEDED and was written again.")
     # What is over may be written as it is, with an end that couldn't be stored at first.
     require(before.status not in over or after.status is before.status, f"{action} was over and went on.")
-    require(after.attempts == before.attempts + running, f"The attempts of {action} were miscounted.")
+    counted = before.attempts - 1 if is_taken_back(before, after) else before.attempts + running
+    require(after.attempts == counted, f"The attempts of {action} were miscounted.")
     require(
         (after.external_key, after.input_hash, after.effect)
         == (before.external_key, before.input_hash, before.effect),
@@ -65,3 +66,9 @@ def require_checkpoint_move(before: Checkpoint, after: Checkpoint) -> None:
         after.uncertain or not before.uncertain or after.status is CheckpointStatus.SUCCEEDED,
         f"The uncertainty about {action} was forgotten.",
     )
+
+
+def is_taken_back(before: Checkpoint, after: Checkpoint) -> bool:
+    """Say whether an attempt was started and then not made, because its circuit was open."""
+    started = before.status is CheckpointStatus.RUNNING and after.status is CheckpointStatus.PENDING
+    return started and after.error_code == "CIRCUIT_OPEN" and after.attempts < before.attempts

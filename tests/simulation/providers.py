@@ -13,6 +13,7 @@ from orchestrator_domain.execution.attempt import (
     ActionResult,
     ContractViolated,
     NoWholeAnswer,
+    Parked,
     ProvenUnsent,
     Refused,
     Succeeded,
@@ -64,6 +65,8 @@ class Providers:
         """Make one attempt, as an action handler promises."""
         name = f"{definition.id} attempt {context.attempt}"
         await pause(Pause(f"before the call of {name}"))
+        if self.chances.fault(self.trouble / 4):
+            return Parked(retry_after_seconds=30.0)
         if (
             definition.id == "tell"
             and self.witness.seconds_since_start(context, definition.id) > _DELAY_MAX_SECONDS

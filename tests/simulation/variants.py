@@ -74,7 +74,10 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         name="succeeded action runs again",
         make=Make(queue=broken_queues.SucceededIsRepeated),
-        caught_by=("had SUCCEEDED and was written again",),
+        caught_by=(
+            "had SUCCEEDED and was written again",
+            "An execution FAILED although something was written",
+        ),
     ),
     Variant(
         name="stale checkpoint is upserted",

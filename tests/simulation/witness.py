@@ -11,6 +11,7 @@ from attrs import define, field, frozen
 from tests.simulation.promises import (
     LEGAL_MOVES,
     Violation,
+    is_taken_back,
     require,
     require_checkpoint_move,
     require_something_wakes,
@@ -290,5 +291,10 @@ class Witness:
             require(running and after.attempts == 1, f"The first word on {after.action} isn't its start.")
         else:
             require_checkpoint_move(before, after)
+            if is_taken_back(before, after):
+                attempt = (execution_id, before.action, before.attempts)
+                require(
+                    attempt not in self._called, f"An attempt of {before.action} was called and taken back."
+                )
         if running:
             self._started[execution_id, after.action, after.attempts] = self.now
