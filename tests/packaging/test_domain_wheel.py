@@ -60,7 +60,14 @@ def test_it_works_with_its_own_dependencies_and_nothing_else(wheel: Path, tmp_pa
 
     assert told == {
         "output": "N",
-        "installed": ["attrs", "cattrs", "jiter", "jsonschema_rs", "orchestrator-domain", "typing_extensions"],
+        "installed": [
+            "attrs",
+            "cattrs",
+            "jiter",
+            "jsonschema_rs",
+            "orchestrator-domain",
+            "typing_extensions",
+        ],
     }
 
 
