@@ -85,7 +85,11 @@ def test_any_text_stays_one_segment_or_is_refused(text: str) -> None:
     assert unquote(parts.path.split("/")[2]) == text
 
 
-@given(st.dictionaries(st.sampled_from(["a", "b", "c"]), st.text(alphabet=st.characters(min_codepoint=32))))
+# Inputs are exact JSON by then, so a lone surrogate has been refused long before.
+_TEXTS = st.text(alphabet=st.characters(min_codepoint=32, codec="utf-8"))
+
+
+@given(st.dictionaries(st.sampled_from(["a", "b", "c"]), _TEXTS))
 def test_query_fields_come_out_as_they_went_in(values: dict[str, str]) -> None:
     fields = with_query(**{name: FromInput(name=name) for name in values})
     sendable = {name: value for name, value in values.items() if "\x7f" not in value}
