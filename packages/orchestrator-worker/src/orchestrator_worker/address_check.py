@@ -8,6 +8,16 @@ type Network = IPv4Network | IPv6Network
 
 # A translator behind this prefix reaches the IPv4 address in its last 32 bits (RFC 6052, section 2.1).
 _NAT64 = IPv6Network("64:ff9b::/96")
+# Not public by IANA's registries, whatever the tables of the Python release that runs this say of them.
+_NOT_PUBLIC: tuple[Network, ...] = (
+    IPv4Network("192.0.0.0/24"),
+    IPv6Network("64:ff9b:1::/48"),
+    IPv6Network("100::/64"),
+    IPv6Network("2001:2::/48"),
+    IPv6Network("2001:db8::/32"),
+    IPv6Network("3fff::/20"),
+    IPv6Network("5f00::/16"),
+)
 
 
 def permitted_addresses(resolved: Iterable[str], networks: Collection[Network]) -> tuple[str, ...]:
@@ -20,6 +30,8 @@ def is_permitted(address: Address, networks: Collection[Network]) -> bool:
     meant = _meant(address)
     if any(meant.version == network.version and meant in network for network in networks):
         return True
+    if any(meant.version == network.version and meant in network for network in _NOT_PUBLIC):
+        return False
     return meant.is_global and not meant.is_multicast
 
 
