@@ -48,7 +48,6 @@ def test_a_public_address_is_permitted(address: str) -> None:
         "5f00::1",
         "2001:db8::1",
         "2002:7f00:1::1",
-        "2001:db8::1",
     ],
 )
 def test_an_address_that_is_not_public_is_refused(address: str) -> None:
