@@ -21,6 +21,7 @@ compile() {
 compile dev "$@" --group dev apps/sandbox/pyproject.toml
 compile sandbox --constraints requirements/dev.txt apps/sandbox/pyproject.toml
 compile production --constraints requirements/dev.txt apps/service/pyproject.toml
+compile production-otlp --constraints requirements/dev.txt --extra otlp apps/service/pyproject.toml
 compile build "$@" requirements/build.in
 compile uv "$@" requirements/uv.in
 # It binds libraries that production runs in other versions, so it lives in an environment of its own.
