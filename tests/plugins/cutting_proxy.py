@@ -1,4 +1,4 @@
-"""A TCP proxy before PostgreSQL that cuts the connection at a COMMIT, on its way or on that of its answer."""
+"""A TCP proxy before PostgreSQL that cuts the connection at a COMMIT, or holds back the COMMIT's answer."""
 
 import asyncio
 from asyncio import StreamReader, StreamWriter
@@ -14,7 +14,7 @@ class CuttingProxy:
 
     `cut_next_commit` takes away the answer of one COMMIT that begins after it; what the server did with it stays
     done, since the answer has arrived here before the connection is cut. After `lose_next_commit` one COMMIT doesn't
-    even arrive.
+    even arrive. After `hold_next_commit` the answer of one waits until `let_answers_through`; `held` is set meanwhile.
     """
 
     def __init__(self, url: str) -> None:
@@ -22,7 +22,11 @@ class CuttingProxy:
         self._server: asyncio.Server | None = None
         self._to_cut = 0
         self._to_lose = 0
+        self._to_hold = 0
+        self._through = asyncio.Event()
+        self.held = asyncio.Event()
         self._open: set[StreamWriter] = set()
+        self._serving: set[asyncio.Task[None]] = set()
         self.cuts = 0
 
     @property
@@ -38,6 +42,12 @@ class CuttingProxy:
     def lose_next_commit(self) -> None:
         self._to_lose += 1
 
+    def hold_next_commit(self) -> None:
+        self._to_hold += 1
+
+    def let_answers_through(self) -> None:
+        self._through.set()
+
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         return self
@@ -48,14 +58,18 @@ class CuttingProxy:
         for writer in self._open:
             writer.transport.abort()
         await self._server.wait_closed()
+        await asyncio.gather(*self._serving, return_exceptions=True)
 
     async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         self._open.add(writer)
+        serving = asyncio.current_task()
+        assert serving is not None, "each connection is served by a task"
+        self._serving.add(serving)
         up_reader, up_writer = await asyncio.open_connection(self._upstream.hostname, self._upstream.port)
-        cutting = asyncio.Event()
+        cutting, holding = asyncio.Event(), asyncio.Event()
         tasks = [
-            asyncio.create_task(self._requests(reader, up_writer, cutting)),
-            asyncio.create_task(self._answers(up_reader, writer, cutting)),
+            asyncio.create_task(self._requests(reader, up_writer, cutting, holding)),
+            asyncio.create_task(self._answers(up_reader, writer, cutting, holding)),
         ]
         with suppress(OSError):
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -65,8 +79,12 @@ class CuttingProxy:
         self._open.discard(writer)
         writer.transport.abort()
         up_writer.transport.abort()
+        with suppress(OSError):
+            await up_writer.wait_closed()
 
-    async def _requests(self, reader: StreamReader, writer: StreamWriter, cutting: asyncio.Event) -> None:
+    async def _requests(
+        self, reader: StreamReader, writer: StreamWriter, cutting: asyncio.Event, holding: asyncio.Event
+    ) -> None:
         while chunk := await reader.read(_CHUNK_BYTES):
             commits = b"COMMIT" in chunk
             if commits and self._to_lose:
@@ -76,13 +94,21 @@ class CuttingProxy:
             if commits and self._to_cut:
                 self._to_cut -= 1
                 cutting.set()
+            if commits and self._to_hold:
+                self._to_hold -= 1
+                holding.set()
             writer.write(chunk)
             await writer.drain()
 
-    async def _answers(self, reader: StreamReader, writer: StreamWriter, cutting: asyncio.Event) -> None:
+    async def _answers(
+        self, reader: StreamReader, writer: StreamWriter, cutting: asyncio.Event, holding: asyncio.Event
+    ) -> None:
         while chunk := await reader.read(_CHUNK_BYTES):
             if cutting.is_set():
                 self.cuts += 1
                 return
+            if holding.is_set():
+                self.held.set()
+                await self._through.wait()
             writer.write(chunk)
             await writer.drain()

@@ -11,8 +11,8 @@ from orchestrator_domain.errors import LeaseLost
 from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
 from orchestrator_domain.execution.completion import Completion
 from orchestrator_domain.execution.execution import ExecutionStatus, Fence
-from orchestrator_domain.identifiers import ExecutionId, FencingToken, LeaseOwner
-from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedExecution
+from orchestrator_domain.identifiers import FencingToken, LeaseOwner
+from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedExecution, Renewed
 from orchestrator_domain.testing.in_memory.execution_queue import InMemoryExecutionQueue
 from orchestrator_domain.testing.in_memory.fenced_run import FencedRun
 from orchestrator_domain.testing.in_memory.rows import ExecutionRow
@@ -70,13 +70,13 @@ class ExpiredLeaseMayWrite(InMemoryExecutionQueue):
 
 
 class RenewalRevivesExpiredLease(InMemoryExecutionQueue):
-    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> frozenset[ExecutionId]:
+    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> Renewed:
         rows, until = self._store.executions.rows, self._store.clock.now() + timedelta(seconds=lease_seconds)
         for fence in fences:
             row = rows[fence.execution_id]
             if row.lease is not None and row.execution.fencing_token == fence.token:
                 rows[fence.execution_id] = evolve(row, lease=evolve(row.lease, until=until))
-        return frozenset(fence.execution_id for fence in fences)
+        return Renewed(held=frozenset(fence.execution_id for fence in fences))
 
 
 class TokenNotRaisedByClaim(InMemoryExecutionQueue):

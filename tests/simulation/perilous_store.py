@@ -12,8 +12,13 @@ from orchestrator_domain.errors import StorageUnavailable
 from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.completion import Completion
 from orchestrator_domain.execution.execution import Fence
-from orchestrator_domain.identifiers import ExecutionId, LeaseOwner, RequestId
-from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedExecution, ExecutionQueue
+from orchestrator_domain.identifiers import LeaseOwner, RequestId
+from orchestrator_domain.ports.execution_queue import (
+    CheckpointWrite,
+    ClaimedExecution,
+    ExecutionQueue,
+    Renewed,
+)
 from orchestrator_domain.ports.request_store import VisibleRequest
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.testing.in_memory.request_store import InMemoryRequestStore
@@ -47,11 +52,11 @@ class PerilousQueue(ExecutionQueue):
         await _after("a claim")
         return claimed
 
-    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> frozenset[ExecutionId]:
+    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> Renewed:
         await _before("a renewal")
         holding = {fence.execution_id for fence in fences if self.witness.holds(fence)}
         renewed = await self.queue.renew(fences=fences, lease_seconds=lease_seconds)
-        if renewed - holding:
+        if renewed.held - holding:
             self.witness.wrote_stale("a renewal")
         await _after("a renewal")
         return renewed

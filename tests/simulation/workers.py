@@ -73,5 +73,5 @@ class SimulatedWorker:
         except StorageUnavailable:
             return
         for fence in held:
-            if fence.execution_id not in renewed and fence in self.runs:
+            if fence.execution_id not in renewed.not_lost and fence in self.runs:
                 self.cancel(self.runs.pop(fence))

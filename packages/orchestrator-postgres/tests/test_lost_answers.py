@@ -141,7 +141,8 @@ async def test_connections_that_were_cut_off_while_idle_are_replaced(harness: Po
         b" WHERE datname = current_database() AND usename = 'orchestrator_test_runtime'"
     )
     assert len(cut_off) >= 3
-    assert await harness.queue().renew(fences=[claimed.fence], lease_seconds=LEASE_SECONDS)
+    renewed = await harness.queue().renew(fences=[claimed.fence], lease_seconds=LEASE_SECONDS)
+    assert renewed.held == {claimed.execution.id}
     await harness.queue().checkpoint(
         claimed.fence, [write_of(checkpoint_of(claimed.execution.id), cases.identifiers)]
     )

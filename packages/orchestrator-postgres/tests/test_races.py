@@ -10,6 +10,7 @@ from orchestrator_domain.errors import CheckpointMoved, LeaseLost
 from orchestrator_domain.execution.execution import Execution
 from orchestrator_domain.flow.lifecycle import FlowStatus
 from orchestrator_domain.identifiers import ExecutionId, FlowId, IdempotencyKey
+from orchestrator_domain.ports.execution_queue import Renewed
 from orchestrator_domain.ports.unit_of_work import Transaction
 from orchestrator_domain.testing.contracts.fenced_writes import FENCED_WRITES, LENT, FencedWrite
 from orchestrator_domain.testing.contracts.stored_cases import LEASE_SECONDS, StoredCases, creation_of
@@ -220,7 +221,7 @@ async def test_a_busy_lease_is_held_although_it_can_not_be_renewed_at_this_momen
     async with harness.superuser.transaction():
         await harness.rows(b"SELECT FROM orchestrator.execution WHERE id = %s FOR UPDATE", busy.execution.id)
         held = await harness.queue().renew(fences=[busy.fence, free.fence], lease_seconds=LEASE_SECONDS)
-    assert held == {busy.execution.id, free.execution.id}
+    assert held == Renewed(held=frozenset({busy.execution.id, free.execution.id}))
 
 
 async def test_busy_leases_are_waited_for_together_and_those_lost_are_told_meanwhile(
@@ -240,7 +241,7 @@ async def test_busy_leases_are_waited_for_together_and_those_lost_are_told_meanw
             held = await harness.queue().renew(
                 fences=[lost.fence, *(each.fence for each in busy)], lease_seconds=LEASE_SECONDS
             )
-    assert held == {each.execution.id for each in busy}
+    assert held == Renewed(held=frozenset(each.execution.id for each in busy))
 
 
 async def test_a_lease_that_was_busy_for_a_moment_is_renewed(harness: PostgresHarness) -> None:
@@ -251,7 +252,7 @@ async def test_a_lease_that_was_busy_for_a_moment_is_renewed(harness: PostgresHa
         await harness.rows(b"SELECT FROM orchestrator.execution WHERE id = %s FOR UPDATE", busy.execution.id)
         renewing = asyncio.create_task(harness.queue().renew(fences=[busy.fence], lease_seconds=longer))
         await _someone_waits_for_a_lock(harness)
-    assert await renewing == {busy.execution.id}
+    assert await renewing == Renewed(held=frozenset({busy.execution.id}))
     assert await harness.lease_seconds_left(busy.execution.id) > LEASE_SECONDS
 
 

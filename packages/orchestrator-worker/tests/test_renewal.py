@@ -9,6 +9,7 @@ from uuid import UUID
 from orchestrator_domain.errors import StorageUnavailable
 from orchestrator_domain.execution.execution import Fence
 from orchestrator_domain.identifiers import ExecutionId, FencingToken, LeaseOwner, RequestId
+from orchestrator_domain.ports.execution_queue import Renewed
 from orchestrator_domain.testing.recording_observer import RecordingObserver, WorkerDisturbed
 from orchestrator_worker.renewal import LeaseRenewal
 
@@ -29,10 +30,10 @@ class Store:
 
     def __init__(self) -> None:
         self.gone: set[ExecutionId] = set()
+        self.given_back: set[ExecutionId] = set()
         self.failures: list[Exception] = []
         self.hangs = 0
         self.hangs_on_closing = 0
-        self.on_missing: Callable[[], None] | None = None
         self.calls: list[frozenset[Fence]] = []
         self.threads: set[str] = set()
         self.opened = 0
@@ -50,7 +51,7 @@ class Store:
                 await asyncio.Event().wait()
             self.closed += 1
 
-    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> frozenset[ExecutionId]:
+    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> Renewed:
         assert lease_seconds == 60
         self.threads.add(threading.current_thread().name)
         if self.hangs:
@@ -62,9 +63,7 @@ class Store:
             self.calls.append(frozenset(fences))
             self._condition.notify_all()
         asked = frozenset(held.execution_id for held in fences)
-        if asked & self.gone and self.on_missing is not None:
-            self.on_missing()
-        return asked - self.gone
+        return Renewed(held=asked - self.gone - self.given_back, given_back=asked & self.given_back)
 
     def wait_for_calls(self, count: int) -> bool:
         """Block the calling thread until so many renewals came through."""
@@ -157,14 +156,13 @@ async def test_a_run_whose_lease_is_gone_is_told_once_and_the_others_go_on() -> 
     assert losses.told == [fence(1)]
 
 
-async def test_a_run_that_gives_its_execution_back_during_a_renewal_is_not_told_that_it_lost_it() -> None:
+async def test_a_run_that_has_given_its_execution_back_unheard_is_not_told_that_it_lost_it() -> None:
     store, losses = Store(), Losses()
     async with renewing(store) as renewal:
         renewal.hold(fence(1), lost=losses.of(fence(1)))
         renewal.hold(fence(2), lost=losses.of(fence(2)))
-        # Its ending is committed before the call is answered, and the run releases its lease just after that.
-        store.gone = {fence(1).execution_id}
-        store.on_missing = lambda: renewal.release(fence(1))
+        # Its ending is committed; however late the answer comes, the run releases its lease only then.
+        store.given_back = {fence(1).execution_id}
         assert await called(store, len(store.calls) + 3)
     assert losses.told == []
 
@@ -211,12 +209,16 @@ async def test_a_failing_store_is_opened_anew_and_costs_no_lease() -> None:
 
 
 async def test_a_hanging_store_is_given_up_and_opened_anew() -> None:
-    store, losses = Store(), Losses()
+    store, losses, observer = Store(), Losses(), RecordingObserver()
     store.hangs, store.hangs_on_closing = 2, 1
-    async with renewing(store) as renewal:
+    async with renewing(store, observer) as renewal:
         renewal.hold(fence(1), lost=losses.of(fence(1)))
         assert await called(store, 1)
     assert (losses.told, store.opened) == ([], 3)
+    unavailable = WorkerDisturbed(
+        execution_id=None, code="STORAGE_UNAVAILABLE", kind="orchestrator_domain.errors.StorageUnavailable"
+    )
+    assert set(observer.observations) == {unavailable}
 
 
 async def test_nothing_is_renewed_after_the_stop() -> None:

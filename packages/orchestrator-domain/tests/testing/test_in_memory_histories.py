@@ -68,7 +68,7 @@ class Workers(RuleBasedStateMachine):
     def renew(self, claimed: ClaimedExecution) -> None:
         holds, now = self._holds(claimed), self._seconds()
         renewed = _run(self.harness.queue().renew(fences=[claimed.fence], lease_seconds=LEASE_SECONDS))
-        assert (claimed.execution.id in renewed) == holds
+        assert (claimed.execution.id in renewed.held) == holds
         if holds:
             self.held[claimed.execution.id].until = now + LEASE_SECONDS
 

@@ -13,7 +13,12 @@ from orchestrator_domain.execution.completion import Completion
 from orchestrator_domain.execution.execution import ExecutionStatus, Fence
 from orchestrator_domain.execution.poison import is_poison
 from orchestrator_domain.identifiers import AuditEntryId, DocumentReferenceId, ExecutionId, LeaseOwner
-from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedExecution, ExecutionQueue
+from orchestrator_domain.ports.execution_queue import (
+    CheckpointWrite,
+    ClaimedExecution,
+    ExecutionQueue,
+    Renewed,
+)
 from orchestrator_domain.ports.identifiers import Identifiers
 from orchestrator_postgres.bounded_retry import retried
 from orchestrator_postgres.claim import Claims, UnreadableClaim, claim_due
@@ -91,7 +96,7 @@ class PostgresExecutionQueue(ExecutionQueue):
             await self._refuse_unreadable(claim)
         return claims.executions
 
-    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> frozenset[ExecutionId]:
+    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> Renewed:
         return await self._renewal.renew(fences=fences, lease_seconds=lease_seconds)
 
     async def checkpoint(self, fence: Fence, writes: Sequence[CheckpointWrite]) -> None:

@@ -1,16 +1,17 @@
 """Leases kept alive by a thread of their own, whatever the runs do to their event loop."""
 
 import asyncio
-from collections.abc import Callable, Collection
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from threading import Lock, Thread
 from typing import Protocol
 
 from attrs import frozen
 
+from orchestrator_domain.errors import StorageUnavailable
 from orchestrator_domain.execution.execution import Fence
-from orchestrator_domain.identifiers import ExecutionId
+from orchestrator_domain.ports.execution_queue import Renewed
 from orchestrator_domain.ports.observer import Observer
 from orchestrator_worker.fault_origin import code_of, kind_of, origin_of
 
@@ -18,13 +19,12 @@ from orchestrator_worker.fault_origin import code_of, kind_of, origin_of
 # anew, before leases of twice that time run out.
 _STEP_SHARE = 0.25
 _PAUSE_SHARE = 0.1
-_ENDING_SECONDS_MAX = 0.5
 
 
 class LeaseRenewer(Protocol):
     """Renew as `ExecutionQueue.renew` promises; an execution queue is one."""
 
-    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> frozenset[ExecutionId]: ...
+    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> Renewed: ...
 
 
 type OpenRenewer = Callable[[], AbstractAsyncContextManager[LeaseRenewer]]
@@ -116,13 +116,13 @@ class LeaseRenewal:
             await self._pause(self._renew_seconds * _PAUSE_SHARE * (0.5 + self._fraction()))
 
     async def _opened(self, stack: AsyncExitStack) -> LeaseRenewer:
-        async with asyncio.timeout(self._renew_seconds * _STEP_SHARE):
+        async with self._in_time():
             return await stack.enter_async_context(self._open_renewer())
 
     async def _closed(self, stack: AsyncExitStack) -> None:
         # What hung on renewing may hang on closing too, and must not keep the next try waiting.
         try:
-            async with asyncio.timeout(self._renew_seconds * _STEP_SHARE):
+            async with self._in_time():
                 await stack.aclose()
         except Exception as error:  # noqa: BLE001 - it is given up anyway
             self._disturbed(error)
@@ -133,31 +133,29 @@ class LeaseRenewal:
             with self._held_lock:
                 fences = tuple(self._held)
             if fences:
-                await self._tell_lost(renewer, await self._missing(renewer, fences))
+                self._tell_lost(await self._lost(renewer, fences))
             stopping = await self._pause(self._renew_seconds)
 
-    async def _missing(self, renewer: LeaseRenewer, fences: tuple[Fence, ...]) -> tuple[Fence, ...]:
-        async with asyncio.timeout(self._renew_seconds * _STEP_SHARE):
+    async def _lost(self, renewer: LeaseRenewer, fences: tuple[Fence, ...]) -> tuple[Fence, ...]:
+        async with self._in_time():
             renewed = await renewer.renew(fences=fences, lease_seconds=self._lease_seconds)
-        return tuple(fence for fence in fences if fence.execution_id not in renewed)
+        return tuple(fence for fence in fences if fence.execution_id not in renewed.not_lost)
 
-    async def _tell_lost(self, renewer: LeaseRenewer, missing: tuple[Fence, ...]) -> None:
-        """Tell the runs whose lease is missing twice.
-
-        A run that has just given its execution back has no lease either, and releases it in a moment. Waiting for that
-        costs nothing: what is really lost writes nothing, for every write is fenced.
-        """
-        if not missing or await self._pause(min(self._renew_seconds * _PAUSE_SHARE, _ENDING_SECONDS_MAX)):
-            return
-        with self._held_lock:
-            unreleased = tuple(fence for fence in missing if fence in self._held)
-        if not unreleased:
-            return
-        for fence in await self._missing(renewer, unreleased):
+    def _tell_lost(self, lost: tuple[Fence, ...]) -> None:
+        for fence in lost:
             with self._held_lock:
                 held = self._held.pop(fence, None)
+            # Nothing is held any more where its run has ended meanwhile.
             if held is not None:
                 _tell(held.loop, held.lost)
+
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self._renew_seconds * _STEP_SHARE):
+                yield
+        except TimeoutError:
+            raise StorageUnavailable("The store didn't answer a renewal of leases in time.") from None
 
     def _disturbed(self, error: Exception) -> None:
         assert self._caller is not None, "the renewal has been started"

@@ -39,6 +39,22 @@ class CheckpointWrite:
     before: tuple[CheckpointStatus, int] | None
 
 
+@frozen(kw_only=True)
+class Renewed:
+    """Where leases stand after a renewal, by their executions; what is in neither set is lost.
+
+    `held` runs on. `given_back` was ended under the very token that was asked about: by its own run, which may not have
+    heard so yet.
+    """
+
+    held: frozenset[ExecutionId] = frozenset()
+    given_back: frozenset[ExecutionId] = frozenset()
+
+    @property
+    def not_lost(self) -> frozenset[ExecutionId]:
+        return self.held | self.given_back
+
+
 class ExecutionQueue(Protocol):
     """Hand out executions under leases and take back what their runs found.
 
@@ -46,8 +62,8 @@ class ExecutionQueue(Protocol):
     - `claim` takes what is due (PENDING, RETRY_WAIT whose time has come, RUNNING whose lease has run out), in the
       order of next attempt and creation, at most `limit`, never one that another owner holds; it raises the fencing
       token and is durable on return.
-    - `renew` extends each lease that still runs and is still held under the same owner and token, and returns those;
-      a lease that has run out is not revived.
+    - `renew` extends each lease that still runs and is still held under the same owner and token, and tells those from
+      what was given back and from what is lost; a lease that has run out is not revived.
     - every other method writes all of what it is given or nothing: it raises LeaseLost unless owner, token and running
       lease hold at the moment of the write, and CheckpointMoved unless each `before` still holds.
     - `checkpoint`, `retry_later` and `complete` raise RequestMoved unless state, revision and flow of the request are
@@ -62,7 +78,7 @@ class ExecutionQueue(Protocol):
         self, *, owner: LeaseOwner, limit: int, lease_seconds: float
     ) -> Sequence[ClaimedExecution]: ...
 
-    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> frozenset[ExecutionId]: ...
+    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> Renewed: ...
 
     async def checkpoint(self, fence: Fence, writes: Sequence[CheckpointWrite]) -> None: ...
 

@@ -21,7 +21,7 @@ from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
 from orchestrator_domain.execution.execution import ExecutionStatus
 from orchestrator_domain.identifiers import ExecutionId, LeaseOwner
-from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedExecution
+from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedExecution, Renewed
 from orchestrator_domain.testing.contracts import fenced_writes
 from orchestrator_domain.testing.contracts.fenced_writes import FencedWrite
 from orchestrator_domain.testing.contracts.harness import StoreHarness
@@ -111,7 +111,12 @@ class QueueMachine(RuleBasedStateMachine):
         renewed = self.room.run(
             self.harness.queue().renew(fences=[one.fence for one in held], lease_seconds=LEASE_SECONDS)
         )
-        assert renewed == {one.execution.id for one in held if self.model.of(one).is_held_under(one)}
+        assert renewed == Renewed(
+            held=frozenset(one.execution.id for one in held if self.model.of(one).is_held_under(one)),
+            given_back=frozenset(
+                one.execution.id for one in held if self.model.of(one).was_given_back_under(one)
+            ),
+        )
 
     @rule(
         claimed=claims,

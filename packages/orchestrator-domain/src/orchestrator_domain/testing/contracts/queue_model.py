@@ -40,6 +40,9 @@ class ModelExecution:
             and (self.owner, self.token) == (claimed.fence.owner, claimed.fence.token)
         )
 
+    def was_given_back_under(self, claimed: ClaimedExecution) -> bool:
+        return self.status is not ExecutionStatus.RUNNING and self.token == claimed.fence.token
+
     def claim(self, owner: LeaseOwner) -> None:
         self.status, self.owner, self.lease_runs = ExecutionStatus.RUNNING, owner, True
         self.token += 1

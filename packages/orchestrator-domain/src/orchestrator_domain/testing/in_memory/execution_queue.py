@@ -10,7 +10,12 @@ from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.completion import Completion
 from orchestrator_domain.execution.execution import ExecutionStatus, Fence
 from orchestrator_domain.identifiers import ExecutionId, FencingToken, LeaseOwner
-from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedExecution, ExecutionQueue
+from orchestrator_domain.ports.execution_queue import (
+    CheckpointWrite,
+    ClaimedExecution,
+    ExecutionQueue,
+    Renewed,
+)
 from orchestrator_domain.testing.in_memory.fenced_run import FencedRun
 from orchestrator_domain.testing.in_memory.rows import ExecutionRow, Lease
 from orchestrator_domain.testing.in_memory.store import InMemoryStore, Session
@@ -30,20 +35,22 @@ class InMemoryExecutionQueue(ExecutionQueue):
         session.commit()
         return claimed
 
-    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> frozenset[ExecutionId]:
+    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> Renewed:
         session = self._store.session()
         now = session.clock.now()
         until = now + timedelta(seconds=lease_seconds)
-        held = [
-            row
-            for row, fence in ((session.executions.get(fence.execution_id), fence) for fence in fences)
-            if row is not None and row.held_under(fence, now)
-        ]
+        found = [(session.executions.get(fence.execution_id), fence) for fence in fences]
+        held = [row for row, fence in found if row is not None and row.held_under(fence, now)]
         for row in held:
             assert row.lease is not None, "a row that is held has a lease"
             session.executions.put(row.execution.id, evolve(row, lease=evolve(row.lease, until=until)))
         session.commit()
-        return frozenset(row.execution.id for row in held)
+        return Renewed(
+            held=frozenset(row.execution.id for row in held),
+            given_back=frozenset(
+                row.execution.id for row, fence in found if row is not None and row.given_back_under(fence)
+            ),
+        )
 
     async def checkpoint(self, fence: Fence, writes: Sequence[CheckpointWrite]) -> None:
         run = self._fenced(fence)

@@ -6,7 +6,7 @@ from attrs import evolve, frozen
 
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.checkpoint import Checkpoint
-from orchestrator_domain.execution.execution import Execution, Fence
+from orchestrator_domain.execution.execution import Execution, ExecutionStatus, Fence
 from orchestrator_domain.identifiers import CheckpointId, FlowId, LeaseOwner, Sha256Hex
 from orchestrator_domain.request.request import Request
 
@@ -42,6 +42,14 @@ class ExecutionRow:
             self.lease is not None
             and self.lease.owner == fence.owner
             and self.lease.until > now
+            and self.execution.fencing_token == fence.token
+            and self.execution.request_id == fence.request_id
+        )
+
+    def given_back_under(self, fence: Fence) -> bool:
+        """Say whether the run that this fence belongs to has ended it: nobody has claimed it since."""
+        return (
+            self.execution.status is not ExecutionStatus.RUNNING
             and self.execution.fencing_token == fence.token
             and self.execution.request_id == fence.request_id
         )
