@@ -2,6 +2,7 @@
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.exact_json.canonical import sha256_hex
+from orchestrator_domain.exact_json.schema import compile_schema
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.flow.contract import ActionContract, Effect
 from orchestrator_domain.flow.lifecycle import FlowStatus, PinnedContract, RequestType, StoredFlow
@@ -25,6 +26,7 @@ CLERK = Actor(
     subject=Subject("clerk"), roles=frozenset({Role("CLERK")}), scopes=frozenset({BusinessScope("NORTH")})
 )
 _ANY: JsonObject = {"type": "object"}
+EVENT_SCHEMA = compile_schema(_ANY)
 
 CONTRACT = ActionContract(
     action_type="INVOKE_INTEGRATION",

@@ -9,6 +9,7 @@ from time import perf_counter, sleep
 from bench.durable_rows import add_finished, add_pending, finish_oldest
 from bench.durable_server import BenchDatabase, fresh_migrated_database, logging_database, migrated_database
 from bench.durable_work import DurableWork, drained_per_second, durable_work
+from bench.event_loop import run
 from bench.figure import Figure, Measured, RatioAtMost, ValueAtMost
 from bench.sample import Sample
 from orchestrator_domain.identifiers import LeaseOwner
@@ -36,9 +37,9 @@ def _commits() -> Measured:
             await work.observer.ended_in_all(count)
 
     def once() -> float:
-        asyncio.run(accepted())
+        run(accepted())
         before = _commits_told(database)
-        asyncio.run(carried_out())
+        run(carried_out())
         return (_commits_told(database) - before) / count
 
     return Measured(value=Sample(rounds=tuple(once() for _ in range(_ROUNDS))))
@@ -67,7 +68,7 @@ def _idle() -> Measured:
 
     polls = 1000 / _POLL_MS
     return Measured(
-        value=Sample(rounds=tuple(asyncio.run(once()) for _ in range(_ROUNDS))),
+        value=Sample(rounds=tuple(run(once()) for _ in range(_ROUNDS))),
         baseline=Sample(rounds=(polls,) * _ROUNDS),
         baseline_name="polls/s",
     )
@@ -97,14 +98,14 @@ def _large() -> Measured:
     """Claim beside 10^6 finished and 10^5 pending rows, and beside 10^3 and as many pending as are claimed."""
     small, large = fresh_migrated_database(), fresh_migrated_database()
     for database, finished, pending in ((small, 1_000, 0), (large, 1_000_000, 100_000)):
-        asyncio.run(_prepared(database))
+        run(_prepared(database))
         add_finished(database, finished)
         add_pending(database, pending)
     found: dict[str, list[float]] = {"small": [], "large": []}
     for _ in range(_ROUNDS):
         for name, database in (("small", small), ("large", large)):
             add_pending(database, 2 * _CLAIMS * 10)
-            found[name].append(asyncio.run(_with_queue(database, lambda _, queue: _claims(queue))))
+            found[name].append(run(_with_queue(database, lambda _, queue: _claims(queue))))
     return Measured(
         value=Sample(rounds=tuple(found["large"])),
         baseline=Sample(rounds=tuple(found["small"])),
@@ -135,9 +136,9 @@ def _old_snapshot() -> Measured:
 
     for _ in range(_ROUNDS):
         database = fresh_migrated_database()
-        asyncio.run(_prepared(database))
+        run(_prepared(database))
         add_pending(database, 40_000 + 4 * _CLAIMS * 10)
-        asyncio.run(_with_queue(database, partial(once, database)))
+        run(_with_queue(database, partial(once, database)))
     return Measured(
         value=Sample(rounds=tuple(after)), baseline=Sample(rounds=tuple(before)), baseline_name="before"
     )

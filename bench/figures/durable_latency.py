@@ -8,6 +8,7 @@ from time import perf_counter
 from bench.durable_flow import CLERK
 from bench.durable_server import empty_database, migrated_database
 from bench.durable_work import NoOp, durable_work, go
+from bench.event_loop import run
 from bench.figure import Figure, Measured, RatioAtMost
 from bench.peers import PeerProcess
 from bench.sample import Sample, alternately
@@ -45,7 +46,7 @@ def _hinted() -> Measured:
     with PeerProcess("durable_engines.py") as process:
         samples = alternately(
             {
-                "ours": lambda: median(asyncio.run(_starts(events=_EVENTS, hinted=True, pause_seconds=0.02))),
+                "ours": lambda: median(run(_starts(events=_EVENTS, hinted=True, pause_seconds=0.02))),
                 "Procrastinate": partial(process.ask, question),
             },
             rounds=_ROUNDS,
@@ -55,7 +56,7 @@ def _hinted() -> Measured:
 
 def _hints_lost() -> Measured:
     """Take the longest wait of each round: without hints every event waits for a poll, and none for two."""
-    longest = [max(asyncio.run(_starts(events=15, hinted=False, pause_seconds=0.03))) for _ in range(_ROUNDS)]
+    longest = [max(run(_starts(events=15, hinted=False, pause_seconds=0.03))) for _ in range(_ROUNDS)]
     return Measured(
         value=Sample(rounds=tuple(longest)),
         baseline=Sample(rounds=(float(_POLL_MS),) * _ROUNDS),

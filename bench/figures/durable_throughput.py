@@ -1,11 +1,11 @@
 """Executions a second, accepted to SUCCEEDED with all checkpoints and history, beside engines of the same kind."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
 
 from bench.durable_server import empty_database, migrated_database
 from bench.durable_work import drained_per_second, durable_work
+from bench.event_loop import run
 from bench.figure import Figure, Measured, RatioAtLeast
 from bench.peers import PeerProcess
 from bench.sample import alternately
@@ -37,7 +37,7 @@ def _ours(actions: int) -> float:
         async with durable_work(migrated_database()) as work:
             return await drained_per_second(work, _OURS, actions=actions, slots=_SLOTS)
 
-    return asyncio.run(drained())
+    return run(drained())
 
 
 def _figure(name: str, target: float, *engines: str, actions: int) -> Figure:

@@ -8,13 +8,11 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Coroutine, Sequence
-from typing import Any
-
-import uvloop
+from collections.abc import Sequence
 
 from bench.durable_server import migrated_database
 from bench.durable_work import durable_work, per_second
+from bench.event_loop import run
 from bench.figure import Figure, Measured, RatioAtLeast
 from bench.sample import alternately
 from orchestrator_domain.identifiers import RequestId
@@ -48,11 +46,6 @@ async def _over_http(port: int, token: str) -> float:
     return await per_second(_EVENTS, lambda: asyncio.gather(*(client() for _ in range(_CLIENTS))))
 
 
-def _run(measuring: Coroutine[Any, Any, float]) -> float:
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(measuring)
-
-
 def _message(request_id: RequestId, token: str) -> bytes:
     body = '{"event":"GO","data":{}}'
     return (
@@ -80,8 +73,8 @@ def _measure() -> Measured:
         try:
             samples = alternately(
                 {
-                    "http": lambda: _run(_over_http(said["port"], said["token"])),
-                    "use case": lambda: _run(_over_use_case()),
+                    "http": lambda: run(_over_http(said["port"], said["token"])),
+                    "use case": lambda: run(_over_use_case()),
                 }
             )
         finally:
