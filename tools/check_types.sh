@@ -5,7 +5,7 @@ set -u
 mypy=$1
 status=0
 
-"$mypy" apps/*/src packages/*/src bench examples tests || status=1
+"$mypy" apps/*/src packages/*/src bench examples tests tools || status=1
 
 # Each package's tests are checked on their own, as modules below their folder: two packages may have a test module of
 # one name, and one package a conftest in several rooms.

@@ -5,13 +5,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from orchestrator_service.environment import SettingsInvalid
-from orchestrator_service.settings import read_migration_url, read_settings
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -19,8 +16,6 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
 SCRIPTS = [text for kind, text in BLOCKS if kind == "sh"]
 HAND_DRIVEN = next(script for script in SCRIPTS if script.startswith("api="))
 EMBEDDED = next(text for kind, text in BLOCKS if kind == "python" and "read_flow" in text)
-SETTINGS = dict(re.findall(r"^\| `([A-Z_]+)` \| .* \| ?(.*?) ?\|$", README, re.MULTILINE))
-MINIMAL = {"DATABASE_URL": "postgresql://runtime@127.0.0.1/orchestrator", "MANAGEMENT_PORT": "0"}
 # The README's commands have to work with any curl; the test must not depend on one being installed.
 CURL = """#!{python}
 import argparse, pathlib, sys
@@ -42,18 +37,6 @@ with open("{journal}", "a") as journal:
     journal.write(f"{{method}} {{answer.status_code}}\\n")
 sys.stdout.write(answer.text)
 """
-
-
-class Recording(dict[str, str]):
-    """An environment that remembers what was asked of it."""
-
-    def __init__(self, variables: Mapping[str, str]) -> None:
-        super().__init__(variables)
-        self.asked: set[str] = set()
-
-    def get(self, name: str, default: str | None = None) -> str | None:  # type: ignore[override]
-        self.asked.add(name)
-        return super().get(name, default)
 
 
 def test_every_make_target_of_the_readme_exists() -> None:
@@ -87,24 +70,6 @@ def test_every_file_that_the_readme_names_exists() -> None:
     named = re.findall(r"`((?:docs|contracts|examples|requirements)/[^`*]*|[A-Z]+\.md|LICENSE)`", README)
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
-
-
-def test_the_readme_lists_the_settings_that_are_read_and_no_others() -> None:
-    serving, migrating = Recording({"MANAGEMENT_PORT": "0"}), Recording({})
-    with pytest.raises(SettingsInvalid):
-        read_settings(serving)
-    with pytest.raises(SettingsInvalid):
-        read_migration_url(migrating)
-    assert SETTINGS.keys() == serving.asked | migrating.asked
-
-
-@pytest.mark.parametrize("name", [name for name, default in SETTINGS.items() if default])
-def test_a_default_of_the_readme_is_the_one_that_holds(name: str) -> None:
-    assert read_settings({**MINIMAL, name: SETTINGS[name]}) == read_settings(MINIMAL)
-
-
-def test_another_value_than_the_default_is_another_setting() -> None:
-    assert read_settings({**MINIMAL, "WORKER_POLL_MS": "501"}) != read_settings(MINIMAL)
 
 
 def test_the_embedding_of_the_readme_prints_what_it_says() -> None:

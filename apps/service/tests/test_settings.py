@@ -270,3 +270,15 @@ def test_a_migration_needs_its_own_url_and_nothing_else() -> None:
     assert refusal.value.faults == (
         "MIGRATION_DATABASE_URL is not set; it holds the URL of the role that owns the schema.",
     )
+
+
+@pytest.mark.parametrize(("name", "service"), [("MANAGEMENT_PORT", "management"), ("LISTEN_PORT", "listen")])
+def test_an_address_that_kubernetes_put_in_place_of_a_port_is_told_as_what_it_is(
+    name: str, service: str
+) -> None:
+    (fault,) = _faults(DATABASE_URL=URL, **{name: "tcp://10.0.0.1:9090"})
+
+    assert fault == (
+        f"{name} holds what Kubernetes sets beside a service called {service}, not a port: "
+        "set enableServiceLinks to false in the pod, or give the service another name."
+    )

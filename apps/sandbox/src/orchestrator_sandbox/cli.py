@@ -24,7 +24,7 @@ TUNABLE = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return 0, or 1 if it failed; usage errors exit with 2."""
-    chosen = _parser().parse_args(arguments)
+    chosen = command_parser().parse_args(arguments)
     try:
         return _run(chosen)
     except SandboxFailure as failure:
@@ -82,7 +82,8 @@ def _demo(chosen: argparse.Namespace) -> int:
     return run_demo(found_examples(chosen.examples), JsonReport() if chosen.json else TableReport())
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_parser() -> argparse.ArgumentParser:
+    """Return the command line with all its commands; the reference is made of it."""
     parser = argparse.ArgumentParser(
         prog="orchestrator-sandbox",
         description="The request orchestrator with everything around it, on this machine, for trying it out.",

@@ -15,7 +15,7 @@ _UNUSABLE = 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return 0, 1 if it failed or found something, or 2 if it couldn't begin (settings, usage)."""
-    chosen = _parser().parse_args(arguments)
+    chosen = command_parser().parse_args(arguments)
     try:
         return _run(chosen)
     except OrchestratorError as fault:
@@ -23,7 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _UNUSABLE
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_parser() -> argparse.ArgumentParser:
+    """Return the command line with all its commands; the reference is made of it."""
     parser = argparse.ArgumentParser(
         prog="orchestrator",
         description="A configurable orchestrator of requests. Settings come from the environment.",
@@ -31,6 +32,13 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("serve", help="serve the API, run the worker, or both, as the settings say")
     commands.add_parser("migrate", help="bring the database schema to this release's revision")
+    commands.add_parser(
+        "provision", help="make the database's roles, once, as the administrator whom a URL names"
+    )
+    health = commands.add_parser("health", help="ask the process on this machine; exit 1 unless it is well")
+    health.add_argument(
+        "question", nargs="?", choices=("ready", "live"), default="ready", help="ready unless given"
+    )
     add_author_commands(commands)
     add_operator_commands(commands)
     add_past_commands(commands)
@@ -43,6 +51,14 @@ def _run(chosen: argparse.Namespace) -> int:
             from orchestrator_service.serve import serve  # noqa: PLC0415 -- see above
 
             return serve(os.environ)
+        case "provision":
+            from orchestrator_service.provision import provision_database  # noqa: PLC0415 -- see above
+
+            return provision_database(os.environ)
+        case "health":
+            from orchestrator_service.health import ask_health  # noqa: PLC0415 -- see above
+
+            return ask_health(os.environ, chosen.question)
         case "audit":
             from orchestrator_service.audit_verify import verify_audit  # noqa: PLC0415 -- see above
 

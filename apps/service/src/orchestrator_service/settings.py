@@ -74,7 +74,7 @@ class Settings:
 def read_settings(variables: Mapping[str, str]) -> Settings:
     """Read the environment; raise SettingsInvalid with every fault, never with a value."""
     environment = Environment(variables)
-    settings = _settings(environment)
+    settings = settings_from(environment)
     environment.look_for_typing_errors(*_OUR_PREFIXES)
     if environment.faults:
         raise SettingsInvalid(tuple(environment.faults))
@@ -84,13 +84,18 @@ def read_settings(variables: Mapping[str, str]) -> Settings:
 def read_migration_url(variables: Mapping[str, str]) -> str:
     """Return the URL of the migration role, which only `orchestrator migrate` uses."""
     environment = Environment(variables)
-    url = environment.database_url("MIGRATION_DATABASE_URL", "the URL of the role that owns the schema")
+    url = migration_url_from(environment)
     if environment.faults:
         raise SettingsInvalid(tuple(environment.faults))
     return url
 
 
-def _settings(environment: Environment) -> Settings:
+def migration_url_from(environment: Environment) -> str:
+    return environment.database_url("MIGRATION_DATABASE_URL", "the URL of the role that owns the schema")
+
+
+def settings_from(environment: Environment) -> Settings:
+    """Ask for every setting of `serve`; the faults stay in the environment."""
     request_api = environment.flag("REQUEST_API_ENABLED")
     flow_admin = environment.flag("FLOW_ADMIN_ENABLED")
     return Settings(
@@ -112,9 +117,14 @@ def _settings(environment: Environment) -> Settings:
         issuers=_issuers(environment, needed=request_api or flow_admin),
         cursor_secrets=_cursor_secrets(environment, needed=request_api or flow_admin),
         business_roles=environment.words("FLOW_BUSINESS_ROLES"),
-        catalogue_file=_file(environment, "INTEGRATION_CATALOGUE"),
-        log_level=_log_level(environment),
+        catalogue_file=environment.file("INTEGRATION_CATALOGUE"),
+        log_level=environment.one_of("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
     )
+
+
+def health_listener_from(environment: Environment) -> Listener:
+    """Say where the process tells its health: on the management port if there is one, else beside the API."""
+    return _management(environment) or _listener(environment, "LISTEN", 8080)
 
 
 def _listener(environment: Environment, prefix: str, port: int) -> Listener:
@@ -125,10 +135,10 @@ def _listener(environment: Environment, prefix: str, port: int) -> Listener:
 
 def _management(environment: Environment) -> Listener | None:
     """Return where metrics and health are served apart from the API; not at all unless a port is given."""
-    if environment.text("MANAGEMENT_PORT") is None:
-        environment.text("MANAGEMENT_HOST")
-        return None
-    return _listener(environment, "MANAGEMENT", 0)
+    host = environment.text("MANAGEMENT_HOST", "127.0.0.1")
+    port = environment.optional_integer("MANAGEMENT_PORT", least=0, most=65535)
+    assert host is not None
+    return None if port is None else Listener(host=host, port=port)
 
 
 def _worker(environment: Environment) -> WorkerConfiguration:
@@ -172,7 +182,6 @@ def _issuers(environment: Environment, *, needed: bool) -> tuple[IssuerArguments
             that=not needed,
             otherwise="AUTH_ISSUERS is not set; the API needs at least one trusted token issuer.",
         )
-        return ()
     document = environment.json("AUTH_ISSUERS")
     if document is None:
         return ()
@@ -193,20 +202,3 @@ def _cursor_secrets(environment: Environment, *, needed: bool) -> tuple[str, ...
         otherwise=f"CURSOR_SECRETS holds a secret of less than {_CURSOR_SECRET_CHARACTERS_MIN} characters.",
     )
     return secrets
-
-
-def _file(environment: Environment, name: str) -> Path | None:
-    text = environment.text(name)
-    if text is None:
-        return None
-    path = Path(text)
-    environment.check(that=path.is_file(), otherwise=f"{name} names a file that can't be found.")
-    return path
-
-
-def _log_level(environment: Environment) -> str:
-    level = environment.text("LOG_LEVEL", "INFO")
-    assert level is not None
-    known = ("DEBUG", "INFO", "WARNING", "ERROR")
-    environment.check(that=level.upper() in known, otherwise=f"LOG_LEVEL must be one of {', '.join(known)}.")
-    return level.upper() if level.upper() in known else "INFO"
