@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.acceptance.credit import CreditRequest
 from tests.acceptance.flows import credito
+from tests.plugins.api_user import exact
 from tests.plugins.running_service import RunningService
 from tests.plugins.scripted_providers import ScriptedProviders
 
@@ -69,3 +70,11 @@ def test_a_threshold_that_moved_is_told_with_the_request_that_it_would_have_chan
     (example,) = report["examples"]
     assert (example["requestId"], example["transitionId"]) == (decided.id, "consultar-buro")
     assert (example["before"]["rules"], example["after"]["rules"]) == (["alto"], ["medio"])
+
+    draft = exact(service.author.call("POST", "/admin/flows", candidate))
+    editor = service.user("editora-1", roles=("FLOW_EDITOR", "ANALISTA"))
+    over_http = editor.call("POST", f"/admin/flows/{draft['flowId']}/impact", {})
+    assert exact(over_http) == {"stoppedBy": None, **report}
+    elsewhere = service.user("autora-2", roles=("FLOW_EDITOR",), scopes=("SUCURSAL-2",))
+    seen = exact(elsewhere.call("POST", f"/admin/flows/{draft['flowId']}/impact", {}))
+    assert (seen["requests"], seen["examples"]) == (0, [])

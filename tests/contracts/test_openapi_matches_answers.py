@@ -6,6 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 from tests.plugins.http_service import API, AUTHOR, HttpService, http_service, text_member
+from tests.plugins.lending_runs import run_what_is_due
 from tests.plugins.openapi_contract import Contract, openapi_contract
 from tests.plugins.stopped_execution import EVIDENCE, accepted_execution, stop_what_is_due
 
@@ -20,6 +21,8 @@ KEY, ANY = {"Idempotency-Key": "key-1"}, {"If-Match": "*"}
 SCENARIO: Any = {"data": {"item": "ladder"}, "event": "CHECK", "results": {"lookup": {"found": True}}}
 EXECUTIONS = f"{API}/admin/executions"
 OPERATOR = {"sub": "operator-1", "roles": ["EXECUTION_OPERATOR"]}
+AVAILABILITY: Any = flow_document()["decisions"][0]  # type: ignore[index]
+ALWAYS: Any = {"op": "EXISTS", "arg": {"path": "/results/lookup/found"}}
 CREATION: Any = {"typeKey": "LENDING", "data": {"item": "ladder"}}
 
 
@@ -62,6 +65,7 @@ async def good_answers(service: HttpService) -> list[httpx2.Response]:
         ),
         await service.call("POST", f"{FLOWS}/{draft_id}/publish", actor=AUTHOR, headers={"If-Match": '"1"'}),
         await service.call("POST", f"{FLOWS}/{flow_id}/simulate", actor=AUTHOR, body=SCENARIO),
+        *await impacts(service, flow_id),
         await service.call("GET", TYPE, actor=AUTHOR),
         await service.call("GET", TYPES, actor=AUTHOR),
         await service.call(
@@ -82,6 +86,27 @@ async def good_answers(service: HttpService) -> list[httpx2.Response]:
         await service.client.get("/health/live"),
         await service.client.get("/health/ready"),
     ]
+
+
+async def impacts(service: HttpService, flow_id: str) -> list[httpx2.Response]:
+    """Compare what has happened with a version under which something would come out otherwise."""
+    rule = {**AVAILABILITY["rules"][0], "when": ALWAYS}
+    document: Any = {**flow_document(version=7), "decisions": [{**AVAILABILITY, "rules": [rule]}]}
+    draft = await service.call("POST", FLOWS, actor=AUTHOR, body=document)
+    draft_id = text_member(draft, "flowId")
+    await accepted_execution(service, key="compared")
+    await run_what_is_due(service, {"found": False})
+    editors = [{"roles": ["FLOW_EDITOR"]}, {"roles": ["FLOW_EDITOR", "AUDITOR"]}]
+    answers = [
+        await service.call("POST", f"{FLOWS}/{draft_id}/impact", actor=who, body={}) for who in editors
+    ]
+    assert all('"examples":[{' in answer.text for answer in answers)
+    body: Any = {"requestsMax": 1, "since": "2026-01-01T00:00:00Z"}
+    bounded = {"Prefer": "wait=30"}
+    answers.append(
+        await service.call("POST", f"{FLOWS}/{flow_id}/impact", actor=AUTHOR, body=body, headers=bounded)
+    )
+    return answers
 
 
 async def good_resolutions(service: HttpService) -> list[httpx2.Response]:
@@ -172,6 +197,15 @@ REFUSALS = {
     "forged cursor": attempt("GET", f"{TYPES}?cursor=AAAA", actor=AUTHOR),
     "impossible scenario": attempt(
         "POST", f"{FLOWS}/{{flow}}/simulate", actor=AUTHOR, body={**SCENARIO, "state": "GONE"}
+    ),
+    "impossible threshold": attempt(
+        "POST",
+        f"{FLOWS}/{{flow}}/impact",
+        actor=AUTHOR,
+        body={"vary": {"places": ["/version"], "values": [1]}},
+    ),
+    "impact of too much": attempt(
+        "POST", f"{FLOWS}/{{flow}}/impact", actor=AUTHOR, body={"requestsMax": 1001}
     ),
     "query": attempt("GET", f"{API}/requests/{{request}}/history?limit=0"),
     "cursor": attempt("GET", f"{API}/requests/{{request}}/history?cursor=AAAA"),

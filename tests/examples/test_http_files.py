@@ -48,6 +48,8 @@ def test_the_credit_example_runs_from_publication_to_history(client: RestClient)
         "INE_PENDIENTE",
         "ESTADO_CUENTA_PENDIENTE",
     ]
+    assert (body["impact"]["requests"], body["impact"]["different"]) == (1, 0)
+    assert [point["value"] for point in body["impact"]["threshold"]] == [65, 70, 75]
 
 
 def test_the_scoring_example_ends_where_its_bounds_say(client: RestClient) -> None:

@@ -21,6 +21,8 @@ from orchestrator_domain.ports.integration_catalogue import IntegrationCatalogue
 from orchestrator_domain.simulation.no_op import with_no_op
 from orchestrator_domain.testing.examples import flow_document, lookup_contract
 from orchestrator_domain.testing.in_memory.change_marks import InMemoryChangeMarks
+from orchestrator_domain.testing.in_memory.published_flows import InMemoryPublishedFlows
+from orchestrator_domain.testing.in_memory.recent_past import InMemoryRecentPast
 from orchestrator_domain.testing.in_memory.store import InMemoryStore
 from orchestrator_domain.testing.in_memory.unit_of_work import InMemoryUnitOfWork
 from orchestrator_domain.testing.in_memory.wakeup import InMemoryWakeup
@@ -29,6 +31,7 @@ from orchestrator_domain.testing.recording_observer import RecordingObserver
 from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
 from orchestrator_domain.usecases.accept_event import AcceptEvent
 from orchestrator_domain.usecases.activate_flow import ActivateFlow
+from orchestrator_domain.usecases.assess_impact import AssessImpact
 from orchestrator_domain.usecases.author_flow import AuthorFlow
 from orchestrator_domain.usecases.create_request import CreateRequest
 from orchestrator_domain.usecases.flow_library import FlowLibrary
@@ -163,6 +166,13 @@ def http_service(settings: HttpSettings | None = None, **replaced: Any) -> HttpS
             catalogue=LendingCatalogue(),
             evaluator=CompiledDecisionEvaluator(),
             limits=FlowLimits(),
+        ),
+        "assess_impact": AssessImpact(
+            unit_of_work=work,
+            validator=FlowSoundness(resolve_contract=with_no_op(LendingCatalogue().current)),
+            recent_past=InMemoryRecentPast(store),
+            published_flows=InMemoryPublishedFlows(store),
+            new_evaluator=CompiledDecisionEvaluator,
         ),
         "identifiers": identifiers,
         "readiness": remembered.readiness,

@@ -17,6 +17,7 @@ from orchestrator_postgres.engine import ConnectionSettings, PostgresEngine, Sto
 from orchestrator_postgres.execution_queue import PostgresExecutionQueue
 from orchestrator_postgres.history import read_history
 from orchestrator_postgres.published_flows import PostgresPublishedFlows
+from orchestrator_postgres.recent_past import PostgresRecentPast
 from orchestrator_postgres.row_mapping import Row, checkpoint_of
 from orchestrator_postgres.unit_of_work import PostgresUnitOfWork
 from orchestrator_postgres.wakeup import PostgresWakeup
@@ -57,6 +58,9 @@ class PostgresHarness(StoreHarness):
 
     def published_flows(self) -> PostgresPublishedFlows:
         return PostgresPublishedFlows(self.engine)
+
+    def recent_past(self) -> PostgresRecentPast:
+        return PostgresRecentPast(self.engine)
 
     def change_marks(self) -> PostgresChangeMarks:
         return PostgresChangeMarks(self.engine)

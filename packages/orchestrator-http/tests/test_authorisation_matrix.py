@@ -102,6 +102,7 @@ ACCESS: Final[Mapping[tuple[str, str], Access]] = {
     ("PUT", "/admin/flows/{draftId}"): needing("FLOW_EDITOR", body=flow_document(version=2), headers=ANY),
     ("POST", "/admin/flows/{draftId}/validate"): needing("FLOW_EDITOR", "FLOW_PUBLISHER"),
     ("POST", "/admin/flows/{draftId}/simulate"): needing("FLOW_EDITOR", body=SCENARIO),
+    ("POST", "/admin/flows/{draftId}/impact"): needing("FLOW_EDITOR", body={}),
     ("POST", "/admin/flows/{draftId}/publish"): needing("FLOW_PUBLISHER"),
     ("POST", "/admin/flows/{flowId}/retire"): needing("FLOW_ADMIN"),
     ("GET", "/admin/request-types"): needing(*READERS),

@@ -5,6 +5,7 @@ from orchestrator_domain.testing.contracts.execution_queue_contract import Execu
 from orchestrator_domain.testing.contracts.flow_store_contract import FlowStoreContract
 from orchestrator_domain.testing.contracts.history_contract import HistoryContract
 from orchestrator_domain.testing.contracts.published_flows_contract import PublishedFlowsContract
+from orchestrator_domain.testing.contracts.recent_past_contract import RecentPastContract
 from orchestrator_domain.testing.contracts.reconciliation_store_contract import ReconciliationStoreContract
 from orchestrator_domain.testing.contracts.request_store_contract import RequestStoreContract
 from orchestrator_domain.testing.contracts.request_type_store_contract import RequestTypeStoreContract
@@ -41,6 +42,10 @@ class TestPostgresHistory(HistoryContract):
 
 
 class TestPostgresPublishedFlows(PublishedFlowsContract):
+    pass
+
+
+class TestPostgresRecentPast(RecentPastContract):
     pass
 
 

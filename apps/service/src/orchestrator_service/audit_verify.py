@@ -19,6 +19,7 @@ from orchestrator_domain.identifiers import FlowId
 from orchestrator_domain.simulation.recorded import Disagreement, RecordedRequest, Verification, verified
 from orchestrator_postgres.engine import ConnectionSettings
 from orchestrator_postgres.recorded_requests import RecordedPast, recorded_past
+from orchestrator_service.authoring.progress import progress_bar
 
 _ABOUT_MISSING: Final = "The pinned flow version is missing or can't be read by this release."
 _ABOUT_CHECKSUM: Final = "The pinned flow version doesn't have the checksum that it was published with."
@@ -33,11 +34,15 @@ async def _verify(url: str, how: str) -> int:
     tally = _Tally()
     async with recorded_past(ConnectionSettings(url=url, application_name="orchestrator-audit")) as past:
         verifier = _Verifier(past=past)
-        async for recorded in past.requests():
-            found = await verifier.verification(recorded)
-            tally.add(found)
-            if not found.holds:
-                _tell(found, how)
+        with progress_bar("requests") as bar:
+            if bar.shown:
+                bar.expect(await past.count())
+            async for recorded in past.requests():
+                found = await verifier.verification(recorded)
+                tally.add(found)
+                if not found.holds:
+                    _tell(found, how)
+                bar.advance()
     print(dump_json(tally.as_json()) if how == "json" else tally.as_text())
     return int(tally.faulty > 0)
 

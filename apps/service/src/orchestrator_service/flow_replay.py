@@ -2,38 +2,34 @@
 
 import argparse
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
 from attrs import define, field
 
-from orchestrator_domain.decision.context import EvaluationContext
 from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
 from orchestrator_domain.errors import FlowInvalid, InvalidInput, StorageUnavailable
 from orchestrator_domain.exact_json.pointer import InvalidPointer, Pointer
 from orchestrator_domain.exact_json.text import MalformedJson, parse_json
 from orchestrator_domain.exact_json.value import JsonObject
-from orchestrator_domain.flow.definition import ByDecision
 from orchestrator_domain.flow.document import read_flow
 from orchestrator_domain.flow.ready import ReadyFlow, ready_flow
 from orchestrator_domain.flow.soundness import FlowSoundness
 from orchestrator_domain.identifiers import FlowId
-from orchestrator_domain.simulation.impact import (
-    Candidate,
-    Compared,
-    PastNotReplayable,
-    burden,
-    compared_events,
-)
-from orchestrator_domain.simulation.recorded import RecordedRequest
-from orchestrator_domain.simulation.thresholds import Threshold, outcome_shares, threshold_at
+from orchestrator_domain.simulation.impact import Candidate
+from orchestrator_domain.simulation.impact_document import impact_document
+from orchestrator_domain.simulation.impact_example import Disclosure
+from orchestrator_domain.simulation.impact_study import ImpactStudy, SharesAt
+from orchestrator_domain.simulation.thresholds import Threshold, threshold_at
 from orchestrator_postgres.engine import ConnectionSettings
 from orchestrator_postgres.recorded_requests import RecordedPast, recorded_past
+from orchestrator_service.authoring.progress import progress_bar
+from orchestrator_service.authoring.screen import write_json
 from orchestrator_service.authoring.sources import UnusableFile, read_source
 from orchestrator_service.impact_chart import ShareCurve, impact_svg
-from orchestrator_service.impact_report import decision_context, tell_impact, tell_impact_as_json
-from orchestrator_service.impact_tally import ImpactTally
+from orchestrator_service.impact_report import tell_impact
 
 
 def replay(chosen: argparse.Namespace) -> int:
@@ -43,34 +39,37 @@ def replay(chosen: argparse.Namespace) -> int:
     candidate = Candidate(
         flow=ReadyFlow(definition=read_flow(document)), evaluate=CompiledDecisionEvaluator().evaluate
     )
-    replayed = _Replayed(candidate=candidate, threshold=threshold, since=_moment(chosen))
-    asyncio.run(replayed.read(chosen.database))
-    curve = None if threshold is None else _curve(threshold, values, replayed.contexts)
+    study = ImpactStudy(candidate=candidate, threshold=threshold, since=_moment(chosen))
+    asyncio.run(_Replayed(study=study).read(chosen.database))
+    shares = study.shares(values)
     if chosen.chart is not None:
-        _write(chosen.chart, impact_svg(replayed.tally.before, replayed.tally.after, curve))
-    tell = tell_impact_as_json if chosen.format == "json" else tell_impact
-    tell(replayed.tally, candidate.flow.definition, curve, with_values=chosen.values_shown)
-    return int(bool(replayed.tally.different or replayed.tally.burdens))
+        _write(chosen.chart, impact_svg(study.tally.before, study.tally.after, _curve(study, shares)))
+    disclosure = Disclosure.VALUES if chosen.values_shown else Disclosure.RULES
+    if chosen.format == "json":
+        write_json(impact_document(study, shares, disclosure=disclosure))
+    else:
+        tell_impact(study, shares, disclosure=disclosure)
+    return int(bool(study.tally.different or study.tally.burdens))
 
 
 @define(kw_only=True)
 class _Replayed:
-    """Take a past through a candidate, and keep what is needed for the report."""
+    """Take a database's past through a study."""
 
-    candidate: Candidate
-    threshold: Threshold | None
-    since: datetime | None
-    tally: ImpactTally = field(factory=ImpactTally, init=False)
-    contexts: list[EvaluationContext] = field(factory=list, init=False)
+    study: ImpactStudy
     _flows: dict[FlowId, ReadyFlow] = field(factory=dict, init=False)
 
     async def read(self, url: str) -> None:
         """Read the requests of the candidate's flow key that have changed since then, whatever their version."""
         settings = ConnectionSettings(url=url, application_name="orchestrator-replay")
-        key = self.candidate.flow.definition.flow_key
+        key = self.study.candidate.flow.definition.flow_key
         async with recorded_past(settings) as past:
-            async for recorded in past.requests(since=self.since, flow_key=key):
-                self._compare(recorded, await self._pinned(past, recorded.request.flow.id))
+            with progress_bar("requests") as bar:
+                if bar.shown:
+                    bar.expect(await past.count(since=self.study.since, flow_key=key))
+                async for recorded in past.requests(since=self.study.since, flow_key=key):
+                    self.study.add(recorded, await self._pinned(past, recorded.request.flow.id))
+                    bar.advance()
 
     async def _pinned(self, past: RecordedPast, flow_id: FlowId) -> ReadyFlow:
         if flow_id not in self._flows:
@@ -83,31 +82,6 @@ class _Replayed:
                     f"Version {stored.version} of the flow can't be read by this release; use the one that published it."
                 ) from None
         return self._flows[flow_id]
-
-    def _compare(self, recorded: RecordedRequest, pinned: ReadyFlow) -> None:
-        self.tally.add_request(recorded.request.id, burden(recorded, pinned, self.candidate.flow))
-        try:
-            for event in compared_events(recorded, pinned, self.candidate, since=self.since):
-                self._add(event)
-        except PastNotReplayable:
-            self.tally.unreplayable += 1
-
-    def _add(self, event: Compared) -> None:
-        self.tally.add(event)
-        if self._is_decided_by_it(event):
-            context = decision_context(event, self.candidate.flow.definition)
-            if context is not None:
-                self.contexts.append(context)
-
-    def _is_decided_by_it(self, event: Compared) -> bool:
-        definition = self.candidate.flow.definition
-        transition = definition.transition_for(event.scenario.state, event.scenario.event)
-        route = None if transition is None else transition.route
-        return (
-            self.threshold is not None
-            and isinstance(route, ByDecision)
-            and route.decision == self.threshold.decision
-        )
 
 
 def _sound(path: Path) -> JsonObject:
@@ -157,12 +131,12 @@ def _moment(chosen: argparse.Namespace) -> datetime | None:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-def _curve(
-    threshold: Threshold, values: list[int | Decimal], contexts: list[EvaluationContext]
-) -> ShareCurve:
+def _curve(study: ImpactStudy, shares: Sequence[SharesAt]) -> ShareCurve | None:
+    threshold = study.threshold
+    if threshold is None:
+        return None
     places = ", ".join(map(str, threshold.places))
-    points = [(value, outcome_shares(threshold, value, contexts)) for value in values]
-    return ShareCurve(title=f"Shares of {threshold.decision} over {places}", points=points)
+    return ShareCurve(title=f"Shares of {threshold.decision} over {places}", points=shares)
 
 
 def _write(path: Path, text: str) -> None:

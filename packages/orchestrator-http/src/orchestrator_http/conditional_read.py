@@ -2,9 +2,7 @@
 
 import asyncio
 import hashlib
-import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
 
 from attrs import field, frozen
 from starlette.responses import Response
@@ -15,9 +13,7 @@ from orchestrator_http.call import Call
 from orchestrator_http.change_poll import ChangePoll, Watched
 from orchestrator_http.payloads import PRIVATE, json_response
 from orchestrator_http.preconditions import NoneMatch, optional_none_match
-
-WAIT_SECONDS_MAX: Final = 30
-_WAIT: Final = re.compile(r"wait[ \t]*=[ \t]*([0-9]{1,9})", re.IGNORECASE)
+from orchestrator_http.preferences import preferred_wait_seconds
 
 
 @frozen(kw_only=True)
@@ -52,7 +48,7 @@ class ConditionalReads:
         told. What can't change isn't waited for.
         """
         none_match = optional_none_match(call.headers)
-        seconds = _wait_seconds(call)
+        seconds = preferred_wait_seconds(call.headers)
         if seconds is None or not self.poll.takes_more:
             return _answer(await look(), none_match)
         shown = await self._changed(watched, look, none_match, seconds)
@@ -86,13 +82,3 @@ def _answer(shown: Representation, none_match: NoneMatch | None, *, applied: str
     if none_match is not None and none_match.holds(shown.tag):
         return Response(status_code=304, headers=headers)
     return json_response(shown.body, headers=headers)
-
-
-def _wait_seconds(call: Call) -> int | None:
-    """Return the wait that is preferred, within bounds; a preference that can't be read is ignored (RFC 7240)."""
-    for line in call.headers.all("Prefer"):
-        for preference in line.split(","):
-            wait = _WAIT.fullmatch(preference.partition(";")[0].strip(" \t"))
-            if wait is not None:
-                return min(int(wait[1]), WAIT_SECONDS_MAX) or None
-    return None

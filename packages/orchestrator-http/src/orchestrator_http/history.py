@@ -1,6 +1,5 @@
 """GET /requests/{id}/history."""
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
@@ -17,11 +16,11 @@ from orchestrator_domain.usecases.read_history import HistoryShown, ReadHistory
 from orchestrator_http.call import UUID_FORM, Call
 from orchestrator_http.cursors import Cursors
 from orchestrator_http.lists import LIST_PARAMETERS, ListReading, page_response
+from orchestrator_http.moments import moment_of
 from orchestrator_http.refusals import InvalidQuery
 from orchestrator_http.views import moment
 
 _FILTERS: Final = ("kind", "executionId", "from", "to")
-_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
 @frozen(kw_only=True)
@@ -81,14 +80,12 @@ def _moment(asked: Mapping[str, str], name: str) -> datetime | None:
     text = asked.get(name)
     if text is None:
         return None
-    try:
-        if _MOMENT.fullmatch(text):
-            return datetime.fromisoformat(text)
-    except ValueError:
-        pass
-    raise InvalidQuery(
-        f"The parameter {name} must be a moment with its offset, such as 2026-10-25T12:00:00Z; write + as %2B."
-    )
+    found = moment_of(text)
+    if found is None:
+        raise InvalidQuery(
+            f"The parameter {name} must be a moment with its offset, such as 2026-10-25T12:00:00Z; write + as %2B."
+        )
+    return found
 
 
 def _place(position: JsonObject) -> int:

@@ -20,6 +20,7 @@ _KIND_NAMES: Final[Mapping[type, str]] = {
     dict: "an object",
     bool: "true or false",
     list: "a list",
+    int: "a whole number",
 }
 
 
@@ -68,7 +69,7 @@ def members(
     optional: Mapping[str, type] | None = None,
     within: str = "",
 ) -> JsonObject:
-    """Return the body once it has exactly the named members, each of the named kind (str, dict, list or bool).
+    """Return the body once it has exactly the named members, each of the named kind (str, dict, list, bool, int).
 
     `within` is the pointer of an object that lies inside a body.
 

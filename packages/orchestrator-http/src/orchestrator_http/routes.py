@@ -14,6 +14,8 @@ from orchestrator_http.executions import ExecutionHandlers
 from orchestrator_http.flows import FlowHandlers
 from orchestrator_http.health import HealthHandlers
 from orchestrator_http.history import HistoryHandlers
+from orchestrator_http.impacts import BODY_BYTES_MAX as IMPACT_BODY_BYTES_MAX
+from orchestrator_http.impacts import ImpactHandlers
 from orchestrator_http.request_types import RequestTypeHandlers
 from orchestrator_http.requests import RequestHandlers
 from orchestrator_http.resolutions import ResolutionHandlers
@@ -72,6 +74,7 @@ def _request_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry,
 def _flow_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry, ...]:
     flows = FlowHandlers(author_flow=services.author_flow, cursors=services.cursors)
     simulations = SimulationHandlers(simulate_flow=services.simulate_flow)
+    impacts = ImpactHandlers(assess_impact=services.assess_impact)
     types = RequestTypeHandlers(activate_flow=services.activate_flow, cursors=services.cursors)
     return (
         _reading("/admin/flows", flows.list),
@@ -80,6 +83,7 @@ def _flow_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry, ..
         _writing("PUT", "/admin/flows/{flowId}", flows.edit, bytes_max),
         _writing("POST", "/admin/flows/{flowId}/validate", flows.validate, bytes_max),
         _writing("POST", "/admin/flows/{flowId}/simulate", simulations.simulate, bytes_max),
+        _writing("POST", "/admin/flows/{flowId}/impact", impacts.assess, IMPACT_BODY_BYTES_MAX),
         _writing("POST", "/admin/flows/{flowId}/publish", flows.publish, bytes_max),
         _writing("POST", "/admin/flows/{flowId}/retire", flows.retire, bytes_max),
         _reading("/admin/request-types", types.list),

@@ -5,6 +5,7 @@ from attrs import field, frozen, validators
 from orchestrator_domain.ports.identifiers import Identifiers
 from orchestrator_domain.usecases.accept_event import AcceptEvent
 from orchestrator_domain.usecases.activate_flow import ActivateFlow
+from orchestrator_domain.usecases.assess_impact import AssessImpact
 from orchestrator_domain.usecases.author_flow import AuthorFlow
 from orchestrator_domain.usecases.create_request import CreateRequest
 from orchestrator_domain.usecases.list_available_events import ListAvailableEvents
@@ -35,6 +36,7 @@ class HttpServices:
     author_flow: AuthorFlow
     activate_flow: ActivateFlow
     simulate_flow: SimulateFlow
+    assess_impact: AssessImpact
     identifiers: Identifiers
     readiness: ReadinessProbe
     cursors: Cursors

@@ -1,7 +1,6 @@
 """Everything that the store keeps of requests, read in one snapshot by whoever checks or replays it."""
 
-from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Final
@@ -16,27 +15,15 @@ from orchestrator_domain.flow.lifecycle import StoredFlow
 from orchestrator_domain.identifiers import FlowId, FlowKey
 from orchestrator_domain.simulation.recorded import RecordedRequest
 from orchestrator_postgres.engine import ConnectionSettings, StoreConnection, connect
-from orchestrator_postgres.row_mapping import (
-    Row,
-    audit_entry_of,
-    checkpoint_of,
-    execution_of,
-    flow_of,
-    readable,
-    request_of,
-)
+from orchestrator_postgres.row_mapping import Row, audit_entry_of, flow_of, readable, request_of
+from orchestrator_postgres.run_rows import RunRows, read_run_rows, rows_by
 from orchestrator_postgres.statements import compiled, sql_file
 from orchestrator_postgres.stored_json import as_object
-from orchestrator_postgres.tables import AUDIT_ENTRY, EXECUTION, FLOW_DEFINITION
+from orchestrator_postgres.tables import AUDIT_ENTRY, FLOW_DEFINITION
 
 _AT_ONCE: Final = 200
 _REQUESTS = sql_file("recorded_requests")
-_CHECKPOINTS = sql_file("recorded_checkpoints")
-_EXECUTIONS = compiled(
-    select(EXECUTION)
-    .where(EXECUTION.c.request_id == func.any(bindparam("ids")))
-    .order_by(EXECUTION.c.accepted_revision)
-)
+_COUNT = sql_file("count_recorded_requests")
 _ENTRIES = compiled(
     select(AUDIT_ENTRY)
     .where(AUDIT_ENTRY.c.request_id == func.any(bindparam("ids")))
@@ -68,26 +55,21 @@ class RecordedPast:
                 return
             after = rows[-1]["request_id"]
 
+    async def count(self, *, since: datetime | None = None, flow_key: FlowKey | None = None) -> int:
+        """Return how many requests there are to be yielded."""
+        values = {"since": since, "flow_key": flow_key}
+        row = await (await self._connection.execute(_COUNT, values)).fetchone()
+        return 0 if row is None else int(row["requests"])
+
     async def flow(self, flow_id: FlowId) -> StoredFlow | None:
         row = await (await self._connection.execute(_FLOW, {"id": flow_id})).fetchone()
         return None if row is None else flow_of(row)
 
     async def _recorded(self, rows: Sequence[Row]) -> Sequence[RecordedRequest]:
         ids = [row["request_id"] for row in rows]
-        executions = await self._by(_EXECUTIONS, ids, "request_id")
-        entries = await self._by(_ENTRIES, ids, "request_id")
-        execution_ids = [row["id"] for some in executions.values() for row in some]
-        checkpoints = await self._by(_CHECKPOINTS, execution_ids, "execution_id")
-        return [
-            _recorded(row, executions[row["request_id"]], checkpoints, entries[row["request_id"]])
-            for row in rows
-        ]
-
-    async def _by(self, statement: bytes, ids: Sequence[UUID], column: str) -> Mapping[UUID, list[Row]]:
-        found: dict[UUID, list[Row]] = defaultdict(list)
-        for row in await (await self._connection.execute(statement, {"ids": ids})).fetchall():
-            found[row[column]].append(row)
-        return found
+        entries = await rows_by(self._connection, _ENTRIES, ids, "request_id")
+        runs = await read_run_rows(self._connection, ids)
+        return [_recorded(row, runs, entries.get(row["request_id"], ())) for row in rows]
 
 
 @asynccontextmanager
@@ -106,20 +88,13 @@ async def recorded_past(settings: ConnectionSettings) -> AsyncIterator[RecordedP
         ) from None
 
 
-def _recorded(
-    row: Row,
-    executions: Sequence[Row],
-    checkpoints: Mapping[UUID, Sequence[Row]],
-    entries: Sequence[Row],
-) -> RecordedRequest:
+def _recorded(row: Row, runs: RunRows, entries: Sequence[Row]) -> RecordedRequest:
     with readable("request_instance"):
         return RecordedRequest(
             request=request_of(row),
             initial_data=as_object(row["initial_data"]),
             head=row["audit_head"],
-            executions=tuple(map(execution_of, executions)),
-            checkpoints={
-                each["id"]: tuple(map(checkpoint_of, checkpoints.get(each["id"], ()))) for each in executions
-            },
+            executions=runs.executions_of(row["request_id"]),
+            checkpoints=runs.checkpoints_of(row["request_id"]),
             entries=tuple(map(audit_entry_of, entries)),
         )

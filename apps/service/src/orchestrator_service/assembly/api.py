@@ -16,6 +16,7 @@ from orchestrator_domain.ports.decision_evaluator import DecisionEvaluator
 from orchestrator_domain.simulation.no_op import with_no_op
 from orchestrator_domain.usecases.accept_event import AcceptEvent
 from orchestrator_domain.usecases.activate_flow import ActivateFlow
+from orchestrator_domain.usecases.assess_impact import AssessImpact
 from orchestrator_domain.usecases.author_flow import AuthorFlow
 from orchestrator_domain.usecases.create_request import CreateRequest
 from orchestrator_domain.usecases.list_available_events import ListAvailableEvents
@@ -33,6 +34,8 @@ from orchestrator_http.problem_boundary import Answered
 from orchestrator_http.services import HttpServices, HttpSettings
 from orchestrator_http.trusted_issuer import TrustedIssuer
 from orchestrator_postgres.change_marks import PostgresChangeMarks
+from orchestrator_postgres.published_flows import PostgresPublishedFlows
+from orchestrator_postgres.recent_past import PostgresRecentPast
 from orchestrator_postgres.unit_of_work import PostgresUnitOfWork
 from orchestrator_service.assembly.parts import Parts
 from orchestrator_service.environment import SettingsInvalid
@@ -78,6 +81,7 @@ def _http_services(parts: Parts, authentication: Authentication) -> HttpServices
         known_roles=frozenset(map(Role, parts.settings.business_roles)) or None,
         limits=parts.settings.limits,
     )
+    with_no_op_known = evolve(validator, resolve_contract=with_no_op(parts.catalogue.current))
     stopped = StoppedExecutions(unit_of_work=unit_of_work, flows=parts.flows, catalogue=parts.catalogue)
     return HttpServices(
         authenticate=authentication,
@@ -111,10 +115,18 @@ def _http_services(parts: Parts, authentication: Authentication) -> HttpServices
         activate_flow=ActivateFlow(unit_of_work=unit_of_work),
         simulate_flow=SimulateFlow(
             unit_of_work=unit_of_work,
-            validator=evolve(validator, resolve_contract=with_no_op(parts.catalogue.current)),
+            validator=with_no_op_known,
             catalogue=parts.catalogue,
             evaluator=_ForgetfulEvaluator(),
             limits=parts.settings.limits,
+            run_heavy=parts.heavy_work.run,
+        ),
+        assess_impact=AssessImpact(
+            unit_of_work=unit_of_work,
+            validator=with_no_op_known,
+            recent_past=PostgresRecentPast(parts.engine),
+            published_flows=PostgresPublishedFlows(parts.engine),
+            new_evaluator=CompiledDecisionEvaluator,
             run_heavy=parts.heavy_work.run,
         ),
         identifiers=parts.identifiers,

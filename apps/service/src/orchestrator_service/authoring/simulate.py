@@ -1,14 +1,10 @@
 """`flow simulate`: many cases against a flow, with supplied results and no call to anything."""
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
-
-from rich.console import Console
-from rich.progress import Progress, TaskID
 
 from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
 from orchestrator_domain.errors import InvalidInput
@@ -26,6 +22,7 @@ from orchestrator_service.authoring.case_files import CaseFile, CaseRow, open_ca
 from orchestrator_service.authoring.case_report import answers_as_json, tell_mismatch, tell_summary
 from orchestrator_service.authoring.case_tally import CaseTally
 from orchestrator_service.authoring.catalogue_file import contracts_of
+from orchestrator_service.authoring.progress import ProgressBar, progress_bar
 from orchestrator_service.authoring.screen import show, write_json
 from orchestrator_service.authoring.sources import UnusableFile, read_source
 
@@ -37,8 +34,8 @@ def simulate(chosen: argparse.Namespace) -> int:
     runner = _runner(chosen.file, chosen.catalogue)
     cases = open_cases(chosen.cases, shortest_floats=chosen.floats == "shortest")
     tally = CaseTally(flow=runner.flow.definition)
-    with _written(chosen.out) as out, _progress(cases) as seen:
-        for row in seen:
+    with _written(chosen.out) as out, progress_bar(cases.path.name) as bar:
+        for row in _moving(cases, bar):
             case, answers = _answered(runner, cases, row)
             tally.add(answers)
             if out is not None:
@@ -112,18 +109,9 @@ def _written(path: Path | None) -> Iterator[IO[str] | None]:
         raise UnusableFile(path, f"The file can't be written ({fault.strerror or fault}).") from None
 
 
-@contextmanager
-def _progress(cases: CaseFile) -> Iterator[Iterator[CaseRow]]:
-    """Give the rows of a file; on a terminal a bar shows how far they have been read."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield cases.rows()
-        return
-    with Progress(console=console, transient=True, redirect_stdout=sys.stdout.isatty()) as progress:
-        yield _moving(cases, progress, progress.add_task(str(cases.path.name), total=cases.total))
-
-
-def _moving(cases: CaseFile, progress: Progress, bar: TaskID) -> Iterator[CaseRow]:
+def _moving(cases: CaseFile, bar: ProgressBar) -> Iterator[CaseRow]:
+    """Give the rows of a file, moving the bar to how far they have been read."""
+    bar.expect(cases.total)
     for row in cases.rows():
-        progress.update(bar, completed=cases.done)
+        bar.reach(cases.done)
         yield row

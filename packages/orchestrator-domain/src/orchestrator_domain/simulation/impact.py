@@ -20,8 +20,9 @@ from orchestrator_domain.flow.definition import FlowDefinition
 from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_domain.flow.ready import ReadyFlow
 from orchestrator_domain.identifiers import ActionKey, ExecutionId, RequestId, StateKey, TransitionKey
+from orchestrator_domain.request.recorded_runs import RecordedRuns
 from orchestrator_domain.simulation.no_op import NO_OP_CONTRACT
-from orchestrator_domain.simulation.recorded import FAULTS_OF_RULES, RecordedRequest, replayed_end
+from orchestrator_domain.simulation.recorded import FAULTS_OF_RULES, replayed_end
 from orchestrator_domain.simulation.scenario import (
     NotAccepted,
     Scenario,
@@ -109,7 +110,7 @@ class Candidate:
 
 
 def compared_events(
-    recorded: RecordedRequest,
+    recorded: RecordedRuns,
     pinned: ReadyFlow,
     candidate: Candidate,
     *,
@@ -132,7 +133,7 @@ def compared_events(
             data = again.completion.data
 
 
-def burden(recorded: RecordedRequest, pinned: ReadyFlow, candidate: ReadyFlow) -> str | None:
+def burden(recorded: RecordedRuns, pinned: ReadyFlow, candidate: ReadyFlow) -> str | None:
     """Say by a code why the candidate couldn't carry a request that is under way; None where it could, or needn't."""
     request = recorded.request
     state = pinned.definition.state(request.state)
@@ -154,7 +155,7 @@ def _has_transition(definition: FlowDefinition, execution: Execution) -> bool:
 
 
 def _again(
-    recorded: RecordedRequest, execution: Execution, data: JsonObject, pinned: ReadyFlow, evaluate: Evaluate
+    recorded: RecordedRuns, execution: Execution, data: JsonObject, pinned: ReadyFlow, evaluate: Evaluate
 ) -> FinishedTransition | RunFault | None:
     """End an execution as it ended; None for one that hasn't, or that something else than rules and data ended."""
     if execution.status is not ExecutionStatus.SUCCEEDED and execution.error_code not in FAULTS_OF_RULES:
@@ -172,7 +173,7 @@ def _again(
 
 
 def _compared(
-    recorded: RecordedRequest,
+    recorded: RecordedRuns,
     execution: Execution,
     data: JsonObject,
     again: FinishedTransition | RunFault,
@@ -204,7 +205,7 @@ def _compared(
     )
 
 
-def _results(recorded: RecordedRequest, execution: Execution) -> Mapping[ActionKey, JsonObject]:
+def _results(recorded: RecordedRuns, execution: Execution) -> Mapping[ActionKey, JsonObject]:
     checkpoints = recorded.checkpoints.get(execution.id, ())
     return {each.action: each.result for each in checkpoints if each.result is not None}
 

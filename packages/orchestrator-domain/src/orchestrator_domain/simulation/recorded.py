@@ -22,7 +22,7 @@ from orchestrator_domain.flow.definition import Transition
 from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_domain.flow.ready import ReadyFlow
 from orchestrator_domain.identifiers import ActionKey, ExecutionId, RequestId, Sha256Hex
-from orchestrator_domain.request.request import Request
+from orchestrator_domain.request.recorded_runs import RecordedRuns
 from orchestrator_domain.simulation.no_op import NO_OP_CONTRACT
 
 FAULTS_OF_RULES: Final = ("EVALUATION_ERROR", "AMBIGUOUS_DECISION", "DATA_SCHEMA_VIOLATION")
@@ -30,14 +30,10 @@ FAULTS_OF_RULES: Final = ("EVALUATION_ERROR", "AMBIGUOUS_DECISION", "DATA_SCHEMA
 
 
 @frozen(kw_only=True)
-class RecordedRequest:
-    """A request with everything that its store keeps of its past; `head` is the end of its chain of entries."""
+class RecordedRequest(RecordedRuns):
+    """A request's runs with the entries of its history; `head` is the end of their chain."""
 
-    request: Request
-    initial_data: JsonObject
     head: Sha256Hex
-    executions: tuple[Execution, ...]
-    checkpoints: Mapping[ExecutionId, tuple[Checkpoint, ...]]
     entries: tuple[AuditEntry, ...]
 
 
@@ -174,8 +170,8 @@ def replayed_end(
 ) -> FinishedTransition | RunFault:
     """Finish a recorded execution on a snapshot, calling nothing.
 
-    Inputs are resolved anew and held to the recorded hash of each action (CHECKPOINT_MISMATCH); an action without a recorded result is
-    RESULT_MISSING.
+    Inputs are resolved anew and held to the recorded hash of each action (CHECKPOINT_MISMATCH); an action without a
+    recorded result is RESULT_MISSING.
     """
     known = {each.action: each for each in checkpoints if each.status is CheckpointStatus.SUCCEEDED}
     contracts = _open_contracts(transition, known)

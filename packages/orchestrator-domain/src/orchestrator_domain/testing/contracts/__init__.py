@@ -20,6 +20,7 @@ pytest.register_assert_rewrite(
             "parking_contract",
             "published_flows_contract",
             "queue_machine",
+            "recent_past_contract",
             "reconciliation_store_contract",
             "renewing_contract",
             "request_store_contract",

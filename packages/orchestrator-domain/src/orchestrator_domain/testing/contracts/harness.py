@@ -11,6 +11,7 @@ from orchestrator_domain.ports.change_marks import ChangeMarks
 from orchestrator_domain.ports.execution_queue import ExecutionQueue
 from orchestrator_domain.ports.flow_store import AdminFact
 from orchestrator_domain.ports.published_flows import PublishedFlows
+from orchestrator_domain.ports.recent_past import RecentPast
 from orchestrator_domain.ports.unit_of_work import UnitOfWork
 from orchestrator_domain.ports.wakeup import Wakeup
 
@@ -27,6 +28,8 @@ class StoreHarness(Protocol):
     def queue(self) -> ExecutionQueue: ...
 
     def published_flows(self) -> PublishedFlows: ...
+
+    def recent_past(self) -> RecentPast: ...
 
     def change_marks(self) -> ChangeMarks: ...
 

@@ -15,6 +15,7 @@ from orchestrator_domain.testing.in_memory.change_marks import InMemoryChangeMar
 from orchestrator_domain.testing.in_memory.execution_queue import InMemoryExecutionQueue
 from orchestrator_domain.testing.in_memory.history import history
 from orchestrator_domain.testing.in_memory.published_flows import InMemoryPublishedFlows
+from orchestrator_domain.testing.in_memory.recent_past import InMemoryRecentPast
 from orchestrator_domain.testing.in_memory.rows import ExecutionRow
 from orchestrator_domain.testing.in_memory.store import InMemoryStore
 from orchestrator_domain.testing.in_memory.unit_of_work import InMemoryUnitOfWork
@@ -39,6 +40,9 @@ class InMemoryHarness(StoreHarness):
 
     def published_flows(self) -> InMemoryPublishedFlows:
         return InMemoryPublishedFlows(self.store)
+
+    def recent_past(self) -> InMemoryRecentPast:
+        return InMemoryRecentPast(self.store)
 
     def change_marks(self) -> InMemoryChangeMarks:
         return InMemoryChangeMarks(self.store)

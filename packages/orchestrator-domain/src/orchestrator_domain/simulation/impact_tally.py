@@ -55,6 +55,11 @@ class ImpactTally:
             if len(self.burdened) < EXAMPLES_MAX:
                 self.burdened.append((request_id, burden))
 
+    def add_unreadable(self) -> None:
+        """Count a request whose own version this release can't read."""
+        self.requests += 1
+        self.unreplayable += 1
+
     def as_json(self) -> JsonObject:
         return {
             "requests": self.requests,
