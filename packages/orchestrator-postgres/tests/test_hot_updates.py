@@ -120,7 +120,7 @@ async def test_the_checkpoints_of_a_batch_move_on_without_an_index_entry(harness
 async def test_acceptances_move_their_requests_on_without_an_index_entry(harness: PostgresHarness) -> None:
     cases = StoredCases(harness=harness)
     requests = [await cases.request() for _ in range(60)]
-    for batch in batched(requests, 10, strict=True):
+    for batch in batched(requests, 10):
 
         async def accept(connection: StoreConnection, batch: Sequence[Request] = batch) -> None:
             for request in batch:
