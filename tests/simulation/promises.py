@@ -15,7 +15,7 @@ LEGAL_MOVES: dict[ExecutionStatus, tuple[ExecutionStatus, ...]] = {
     ExecutionStatus.RUNNING: tuple(
         status for status in ExecutionStatus if status is not ExecutionStatus.PENDING
     ),
-    ExecutionStatus.RECONCILIATION_REQUIRED: (),
+    ExecutionStatus.RECONCILIATION_REQUIRED: (ExecutionStatus.PENDING, ExecutionStatus.FAILED),
     ExecutionStatus.SUCCEEDED: (),
     ExecutionStatus.FAILED: (),
 }
@@ -57,14 +57,29 @@ def require_checkpoint_move(before: Checkpoint, after: Checkpoint) -> None:
     require(before.status not in over or after.status is before.status, f"{action} was over and went on.")
     counted = before.attempts - 1 if is_taken_back(before, after) else before.attempts + running
     require(after.attempts == counted, f"The attempts of {action} were miscounted.")
-    require(
-        (after.external_key, after.input_hash, after.effect)
-        == (before.external_key, before.input_hash, before.effect),
-        f"{action} was stored as another work than it was.",
-    )
+    _require_same_work(before, after)
     require(
         after.uncertain or not before.uncertain or after.status is CheckpointStatus.SUCCEEDED,
         f"The uncertainty about {action} was forgotten.",
+    )
+
+
+def require_resolved_checkpoint(before: Checkpoint, after: Checkpoint) -> None:
+    """Require that an operator either confirmed what had happened, or let the same work begin afresh."""
+    action, confirmed = after.action, after.status is CheckpointStatus.SUCCEEDED
+    require(before.status is not CheckpointStatus.SUCCEEDED, f"{action} had SUCCEEDED and was written again.")
+    afresh = (after.status, after.attempts) == (CheckpointStatus.PENDING, 0)
+    require(confirmed or afresh, f"A resolution left {action} {after.status}.")
+    require(afresh or after.attempts == before.attempts, f"The attempts of {action} were miscounted.")
+    require(not after.uncertain, f"A resolution left {action} uncertain.")
+    _require_same_work(before, after)
+
+
+def _require_same_work(before: Checkpoint, after: Checkpoint) -> None:
+    require(
+        (after.external_key, after.input_hash, after.effect)
+        == (before.external_key, before.input_hash, before.effect),
+        f"{after.action} was stored as another work than it was.",
     )
 
 

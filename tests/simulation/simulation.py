@@ -167,7 +167,7 @@ class Simulation:
             return False
         if seconds > 0:
             await self._advance(seconds)
-        for task in [task for task in self._tasks if task.name.endswith("claims")]:
+        for task in [task for task in self._tasks if task.name.endswith(("claims", "looks"))]:
             await self._advance_task(task)
         return True
 

@@ -1,7 +1,7 @@
 """The protocol with one protection left out at a time, each under its name."""
 
 from attrs import field, frozen
-from tests.simulation import broken_parts, broken_queues
+from tests.simulation import broken_parts, broken_queues, broken_resolutions
 from tests.simulation.stage import Make
 
 
@@ -21,6 +21,8 @@ class Variant:
 
 _RUN = "orchestrator_domain.usecases.run_execution"
 _CHECKPOINT = "orchestrator_domain.execution.checkpoint.Checkpoint"
+_RECONCILIATION = "orchestrator_domain.execution.reconciliation"
+_RESOLVE = "orchestrator_domain.usecases.resolve_execution"
 _STEPPING = "orchestrator_domain.execution.stepping"
 _VERDICT = "orchestrator_domain.execution.verdict"
 
@@ -156,5 +158,30 @@ VARIANTS: tuple[Variant, ...] = (
         patches={f"{_CHECKPOINT}.interrupted": broken_parts.interrupted_without_a_doubt},
         caught_by=("The effect of", "FAILED although", "came after FAILED"),
         seeds_max=1500,
+    ),
+    Variant(
+        name="resolution ignores what the execution is doing",
+        patches={f"{_RECONCILIATION}._require_admitted": broken_resolutions.admitted_whatever_it_is_doing},
+        caught_by=(
+            "What didn't wait for a resolution was resolved",
+            "FAILED although something was written",
+            "PENDING became FAILED",
+            "RETRY_WAIT became FAILED",
+        ),
+    ),
+    Variant(
+        name="resolution resets the fencing token",
+        patches={f"{_RECONCILIATION}._resumed": broken_resolutions.resumed_with_a_token_from_the_start},
+        caught_by=("A fencing token shrank",),
+    ),
+    Variant(
+        name="absent effect runs again under another key",
+        patches={f"{_RECONCILIATION}._afresh": broken_resolutions.afresh_under_another_key},
+        caught_by=("was stored as another work than it was",),
+    ),
+    Variant(
+        name="repeated resolution is taken for a new one",
+        patches={f"{_RESOLVE}._earlier": broken_resolutions.no_earlier_one},
+        caught_by=("A resolution that was made was refused when it was repeated", "was made twice"),
     ),
 )

@@ -14,16 +14,19 @@ from tests.simulation.promises import (
     is_taken_back,
     require,
     require_checkpoint_move,
+    require_resolved_checkpoint,
     require_something_wakes,
 )
 from tests.simulation.scenarios import EFFECTS, Scenario
 
 from orchestrator_domain.audit import AuditEntry, AuditKind, verify_chain
+from orchestrator_domain.exact_json.value import JsonValue
 from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
 from orchestrator_domain.execution.execution import Execution, ExecutionStatus, Fence
 from orchestrator_domain.flow.contract import Effect
 from orchestrator_domain.identifiers import ActionKey, ExecutionId, IdempotencyKey, RequestId, Sha256Hex
 from orchestrator_domain.ports.action_handler import ActionContext
+from orchestrator_domain.ports.reconciliation_store import ResolutionRecord
 from orchestrator_domain.testing.in_memory.rows import CheckpointRow, ExecutionRow, RequestRow
 
 
@@ -56,6 +59,10 @@ class Witness:
     effects: Counter[tuple[ExecutionId, ActionKey]] = field(factory=Counter)
     acknowledged: dict[tuple[RequestId, IdempotencyKey], tuple[ExecutionId, Sha256Hex]] = field(factory=dict)
     moved_by_hand: dict[RequestId, int] = field(factory=dict)
+    operated: bool = False
+    resolutions: dict[Sha256Hex, JsonValue] = field(factory=dict)
+    _closed: set[ExecutionId] = field(factory=set)
+    _resolved: frozenset[ExecutionId] = frozenset()
     _executions: dict[ExecutionId, ExecutionRow] = field(factory=dict)
     _requests: dict[RequestId, RequestRow] = field(factory=dict)
     _checkpoints: dict[ExecutionId, Mapping[ActionKey, CheckpointRow]] = field(factory=dict)
@@ -88,6 +95,12 @@ class Witness:
         require(told[0] == execution.id, "Two answers to one key named different executions.")
         require(execution.id in self.rows.executions, "An accepted event was lost.")
 
+    def acknowledge_resolution(self, record: ResolutionRecord) -> None:
+        """Hear that an operator was told that a resolution is made."""
+        made = self.resolutions.get(record.payload_hash)
+        require(made is not None, "A resolution that was answered was lost.")
+        require(made == str(record.id), "Two answers to one command named different resolutions.")
+
     def seconds_since_start(self, context: ActionContext, action: ActionKey) -> float:
         """Return how long ago the start of this attempt was stored; 0 if it never was."""
         started = self._started.get((context.execution_id, action, context.attempt), self.now)
@@ -110,13 +123,18 @@ class Witness:
         self.effects[execution_id, action] += 1
         require(self.effects[execution_id, action] == 1, f"The effect of {action} happened twice.")
         status = self.rows.executions[execution_id].execution.status
-        require(status is not ExecutionStatus.FAILED, f"The effect of {action} came after FAILED.")
+        # What comes after an operator has closed it is the operator's to compensate, as it was verified to be.
+        over = status is ExecutionStatus.FAILED and execution_id not in self._closed
+        require(not over, f"The effect of {action} came after FAILED.")
 
     def look(self, rows: Rows, now: datetime) -> None:
         """Compare with what was seen last; raise Violation for a broken promise."""
         self.rows, self.now = rows, now
         changed_executions = self._changed_executions()
         changed_requests = self._changed_requests()
+        self._resolved = frozenset(
+            filter(self._has_been_resolved, (row.execution.id for row in changed_executions))
+        )
         changed = self._look_at_checkpoints() or bool(changed_executions) or bool(changed_requests)
         stale, self._stale_write = self._stale_write, None
         require(not (stale and changed), f"A stale fence wrote: {stale}.")
@@ -125,6 +143,7 @@ class Witness:
         ended = [row for row in changed_executions if row.execution.status in _KIND_OF_END]
         for request in changed_requests:
             self._look_at_request(self._requests.get(request.request.id), request, ended)
+        require(not self._resolved, "An execution left its stop without a resolution.")
         if changed_executions:
             self._look_at_active()
             self._executions.update((row.execution.id, row) for row in changed_executions)
@@ -147,12 +166,19 @@ class Witness:
                 "An execution isn't the one that its client was told of.",
             )
         for row_at_end in self.rows.executions.values():
-            live = row_at_end.execution.status in (
-                ExecutionStatus.PENDING,
-                ExecutionStatus.RUNNING,
-                ExecutionStatus.RETRY_WAIT,
-            )
-            require(not live, "An execution came to no end.")
+            status = row_at_end.execution.status
+            waits_for_nobody = self.operated or status is not ExecutionStatus.RECONCILIATION_REQUIRED
+            require(not (status.active and waits_for_nobody), "An execution came to no end.")
+
+    def _has_been_resolved(self, execution_id: ExecutionId) -> bool:
+        """Say whether an execution that was stopped when it was seen last no longer is."""
+        before = self._executions.get(execution_id)
+        stopped = ExecutionStatus.RECONCILIATION_REQUIRED
+        return (
+            before is not None
+            and before.execution.status is stopped
+            and self.rows.executions[execution_id].execution.status is not stopped
+        )
 
     def _changed_executions(self) -> list[ExecutionRow]:
         require(self._executions.keys() <= self.rows.executions.keys(), "An execution disappeared.")
@@ -194,6 +220,10 @@ class Witness:
                 require(claimed or not over, "A lease that had run out was revived.")
         elif new.status is ExecutionStatus.SUCCEEDED:
             self._look_at_success(new)
+        elif old.status is ExecutionStatus.RECONCILIATION_REQUIRED:
+            require(new.fencing_token == old.fencing_token, "A resolution changed the fencing token.")
+            if new.status is ExecutionStatus.FAILED:
+                self._closed.add(new.id)
         elif new.status is ExecutionStatus.FAILED:
             happened = any(execution_id == new.id for execution_id, _ in self.effects)
             require(not happened, "An execution FAILED although something was written.")
@@ -231,7 +261,7 @@ class Witness:
         revision = 0 if before is None else int(before.request.revision)
         revision += self.moved_by_hand.pop(request.id, 0)
         for entry in entries:
-            revision += entry.kind in _BUMPS
+            revision += entry.kind in _BUMPS or self._closes(entry)
             if entry.kind is AuditKind.TRANSITION_COMPLETED:
                 self._look_at_transition(before, entry, ended)
                 state = entry.to_state or state
@@ -261,11 +291,25 @@ class Witness:
         row = self.rows.executions.get(entry.execution_id)
         require(row is not None, "The history tells of an execution that isn't stored.")
         assert row is not None
+        if entry.kind is AuditKind.RECONCILIATION_RESOLVED:
+            self._look_at_resolution(entry, entry.execution_id)
+            return
         expected = _KIND_OF_END.get(row.execution.status, AuditKind.EVENT_ACCEPTED)
         require(
             entry.kind is expected,
             f"The history says {entry.kind} of an execution that is {row.execution.status}.",
         )
+
+    def _closes(self, entry: AuditEntry) -> bool:
+        return entry.kind is AuditKind.RECONCILIATION_RESOLVED and entry.execution_id in self._closed
+
+    def _look_at_resolution(self, entry: AuditEntry, execution_id: ExecutionId) -> None:
+        require(execution_id in self._resolved, "What didn't wait for a resolution was resolved.")
+        self._resolved -= {execution_id}
+        assert entry.detail is not None, "nothing is erased here"
+        payload = Sha256Hex(str(entry.detail["payloadHash"]))
+        require(payload not in self.resolutions, "One resolution was made twice.")
+        self.resolutions[payload] = entry.detail["resolutionId"]
 
     def _look_at_checkpoints(self) -> bool:
         changed = False
@@ -289,6 +333,8 @@ class Witness:
         running = after.status is CheckpointStatus.RUNNING
         if before is None:
             require(running and after.attempts == 1, f"The first word on {after.action} isn't its start.")
+        elif execution_id in self._resolved:
+            self._look_at_resolved(execution_id, before, after)
         else:
             require_checkpoint_move(before, after)
             if is_taken_back(before, after):
@@ -298,3 +344,14 @@ class Witness:
                 )
         if running:
             self._started[execution_id, after.action, after.attempts] = self.now
+
+    def _look_at_resolved(self, execution_id: ExecutionId, before: Checkpoint, after: Checkpoint) -> None:
+        require_resolved_checkpoint(before, after)
+        action = after.action
+        if after.status is CheckpointStatus.SUCCEEDED:
+            happened = self.effects[execution_id, action]
+            require(happened > 0, f"{action} was confirmed without an effect.")
+            return
+        # Attempts count from one again.
+        self._called = {key for key in self._called if key[:2] != (execution_id, action)}
+        self._started = {key: at for key, at in self._started.items() if key[:2] != (execution_id, action)}

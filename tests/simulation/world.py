@@ -7,6 +7,7 @@ from itertools import count
 from attrs import define, field
 from tests.simulation.chances import Chances
 from tests.simulation.clients import SimulatedClient
+from tests.simulation.operators import Desk, SimulatedOperator
 from tests.simulation.perilous_store import PerilousQueue
 from tests.simulation.providers import Providers
 from tests.simulation.scenarios import CHAINS, Scenario, scenario
@@ -19,12 +20,14 @@ from orchestrator_domain.audit import AuditKind
 from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
 from orchestrator_domain.execution.execution import ExecutionStatus
 from orchestrator_domain.flow.limits import FlowLimits
-from orchestrator_domain.identifiers import RequestId
+from orchestrator_domain.identifiers import ExecutionId, RequestId
 from orchestrator_domain.testing.examples import fact_about, request_of
 from orchestrator_domain.testing.in_memory.rows import ExecutionRow
 from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
 from orchestrator_domain.usecases.accept_event import AcceptEvent
 from orchestrator_domain.usecases.flow_library import FlowLibrary
+from orchestrator_domain.usecases.resolve_execution import ResolveExecution
+from orchestrator_domain.usecases.stopped_executions import StoppedExecutions
 
 API = "api"
 _LIMITS = FlowLimits()
@@ -83,6 +86,8 @@ class World:
             spawn(f"client {number}", API, client.send_events())
         for _ in range(2 + self.chances.happens(0.3)):
             self._start_worker()
+        if self.chances.happens(0.6):
+            self._let_operators_come()
 
     def processes(self) -> Sequence[str]:
         return [API, *(worker.name for worker in self._workers)]
@@ -108,10 +113,23 @@ class World:
 
     def seconds_until_next(self) -> float | None:
         """Return when something will be due: 0 for now, None for never."""
-        moments = [due for row in self.witness.rows.executions.values() if (due := _wakes(row)) is not None]
+        moments = [
+            due for row in self.witness.rows.executions.values() if (due := self._wakes(row)) is not None
+        ]
         if not moments:
             return None
         return max((min(moments) - self.witness.now).total_seconds(), 0.0)
+
+    def _wakes(self, row: ExecutionRow) -> datetime | None:
+        match row.execution.status:
+            case ExecutionStatus.PENDING | ExecutionStatus.RETRY_WAIT:
+                return row.execution.next_attempt_at
+            case ExecutionStatus.RUNNING:
+                return None if row.lease is None else row.lease.until
+            case ExecutionStatus.RECONCILIATION_REQUIRED:
+                return self.witness.now if self.witness.operated else None
+            case _:
+                return None
 
     async def _create_request(self) -> None:
         request = request_of(self.scenario.flow, self.identifiers)
@@ -134,6 +152,37 @@ class World:
             witness=self.witness,
             chances=self.chances,
         )
+
+    def _let_operators_come(self) -> None:
+        assert self._begin is not None, "the world has begun"
+        spawn, _ = self._begin
+        self.witness.operated = True
+        desk = Desk()
+        for number in range(1 + self.chances.happens(0.5)):
+            operator = self._operator(number, desk)
+            spawn(f"operator {number} looks", API, operator.resolve_for_ever())
+
+    def _operator(self, number: int, desk: Desk) -> SimulatedOperator:
+        stories = self.stage.stories()
+        stopped = StoppedExecutions(unit_of_work=stories, flows=_LIBRARY, catalogue=self.scenario.catalogue)
+        resolve = ResolveExecution(
+            unit_of_work=stories, stopped=stopped, identifiers=self.identifiers, wakeup=Unheard()
+        )
+        return SimulatedOperator(
+            number=number,
+            stopped=stopped,
+            resolve=resolve,
+            nothing_will_happen=self._nothing_will_happen,
+            witness=self.witness,
+            chances=self.chances,
+            desk=desk,
+        )
+
+    def _nothing_will_happen(self, execution_id: ExecutionId) -> bool:
+        """Say whether no call of an execution is on its way, and no process could still make one."""
+        calls = (call.context.execution_id for call in self.providers.on_their_way)
+        runs = (fence.execution_id for worker in self._workers for fence in worker.runs)
+        return execution_id not in {*calls, *runs}
 
     def _start_worker(self) -> None:
         assert self._begin is not None, "the world has begun"
@@ -178,13 +227,3 @@ def world(stage: Stage, chances: Chances, make: Make, *, now: datetime) -> World
         providers=Providers(chances, witness, lambda: witness.now, trouble),
         identifiers=SequentialIdentifiers(seed=chances.seed),
     )
-
-
-def _wakes(row: ExecutionRow) -> datetime | None:
-    match row.execution.status:
-        case ExecutionStatus.PENDING | ExecutionStatus.RETRY_WAIT:
-            return row.execution.next_attempt_at
-        case ExecutionStatus.RUNNING:
-            return None if row.lease is None else row.lease.until
-        case _:
-            return None
