@@ -5,4 +5,5 @@ pytest_plugins = [
     "tests.plugins.migrated_database",
     "tests.plugins.running_service",
     "tests.plugins.simulation_seeds",
+    "tests.plugins.fault_points",
 ]

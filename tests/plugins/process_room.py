@@ -59,6 +59,10 @@ class ProcessRoom:
         child = ChildProcess(
             name=name, module=module, arguments=arguments, variables=variables, directory=self.directory
         )
+        return self.take(child)
+
+    def take(self, child: ChildProcess) -> StartedProcess:
+        """Look after a process that somebody else has started."""
         self._watchdog.watch(child.process_id)
         self._started.append(StartedProcess(child=child))
         return self._started[-1]

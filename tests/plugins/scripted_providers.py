@@ -40,6 +40,11 @@ class ScriptedProviders:
         found: list[dict[str, Any]] = self._done("GET", f"calls?path={path}")["calls"]
         return found
 
+    def every_call(self) -> list[dict[str, Any]]:
+        """Return all calls in the order of their arrival."""
+        found: list[dict[str, Any]] = self._done("GET", "calls")["calls"]
+        return found
+
     def effects(self, path: str) -> int:
         """Return how many calls to a path have changed something."""
         return int(self._done("GET", f"calls?path={path}")["effects"])
