@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from threading import Condition, Thread
 from typing import Self
 from urllib.parse import urlsplit, urlunsplit
@@ -167,8 +168,8 @@ class StatementProxy:
             connection = _Connection(client, server)
             with self._changed:
                 self._connections.append(connection)
-            self._run(lambda connection=connection: self._pump(connection, self._requests))
-            self._run(lambda connection=connection: self._pump(connection, self._answers))
+            self._run(partial(self._pump, connection, self._requests))
+            self._run(partial(self._pump, connection, self._answers))
 
     def _pump(self, connection: _Connection, work: Callable[[_Connection], None]) -> None:
         with suppress(OSError):
