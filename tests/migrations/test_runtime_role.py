@@ -118,7 +118,7 @@ async def test_a_power_too_many_is_found_out(database: TestDatabase, statement: 
             f"GRANT orchestrator_retention TO {RUNTIME} WITH INHERIT FALSE, SET FALSE",
             [
                 "The role is a member of orchestrator_retention.",
-                "The role can change detail, salt in the table audit_entry.",
+                "The role can erase personal data.",
             ],
         ),
         (f"ALTER ROLE {RUNTIME} REPLICATION", ["The role can replicate."]),

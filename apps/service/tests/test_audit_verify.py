@@ -52,7 +52,7 @@ def tampered(past: TestDatabase, statement: str) -> None:
 def test_every_recorded_decision_comes_out_again(verify: Callable[[], tuple[int, list[Any]]]) -> None:
     assert verify() == (
         0,
-        [{"requests": 4, "faulty": 0, "decisionsVerified": 4, "decisionsErased": 0}],
+        [{"requests": 4, "faulty": 0, "decisionsVerified": 4, "decisionsErased": 0, "requestsErased": 0}],
     )
 
 
@@ -66,9 +66,12 @@ def test_erased_detail_is_told_as_erased_and_not_as_verified(
 ) -> None:
     past.execute(f"UPDATE {HISTORY} SET detail = NULL, salt = NULL WHERE to_state = 'LENT'")
 
-    assert verify() == (0, [{"requests": 4, "faulty": 0, "decisionsVerified": 3, "decisionsErased": 1}])
+    assert verify() == (
+        0,
+        [{"requests": 4, "faulty": 0, "decisionsVerified": 3, "decisionsErased": 1, "requestsErased": 0}],
+    )
     main(["audit", "verify", "--database", past.runtime_url])
-    assert "1 can't be, for their detail is erased" in capsys.readouterr().out
+    assert "1 can't be, for what they rest on is erased" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """Requests, events and executions as clients see them."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from attrs import evolve
 from tests.plugins.http_service import (
     API,
     AUTHOR,
@@ -15,6 +16,9 @@ from tests.plugins.http_service import (
 )
 
 from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_domain.testing.examples import draft_flow, published, request_of
+from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
+from orchestrator_http.views import request_view
 
 NOWHERE = "00000000-0000-7000-8000-000000000000"
 STRANGER = {"sub": "clerk-3", "business_scopes": ["SOUTH"]}
@@ -306,3 +310,13 @@ async def test_an_unknown_event_is_a_conflict(service: HttpService) -> None:
     )
     problem = problem_of(answer, 409)
     assert (problem["code"], problem["pointer"]) == ("INVALID_EVENT", "/event")
+
+
+def test_a_request_whose_data_was_erased_says_when() -> None:
+    identifiers = SequentialIdentifiers()
+    request = request_of(published(draft_flow(identifiers)), identifiers)
+    erased = evolve(request, data={}, data_erased_at=datetime(2030, 1, 31, 12, tzinfo=UTC))
+
+    assert "dataErasedAt" not in request_view(request, data=request.data, active=None)
+    shown = request_view(erased, data=erased.data, active=None)
+    assert (shown["data"], shown["dataErasedAt"]) == ({}, "2030-01-31T12:00:00Z")

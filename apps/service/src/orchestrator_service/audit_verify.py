@@ -55,12 +55,14 @@ class _Tally:
     faulty: int = field(default=0, init=False)
     verified: int = field(default=0, init=False)
     erased: int = field(default=0, init=False)
+    requests_erased: int = field(default=0, init=False)
 
     def add(self, found: Verification) -> None:
         self.requests += 1
         self.faulty += not found.holds
         self.verified += found.verified
         self.erased += found.erased
+        self.requests_erased += bool(found.parts_erased)
 
     def as_json(self) -> JsonObject:
         return {
@@ -68,10 +70,11 @@ class _Tally:
             "faulty": self.faulty,
             "decisionsVerified": self.verified,
             "decisionsErased": self.erased,
+            "requestsErased": self.requests_erased,
         }
 
     def as_text(self) -> str:
-        erased = f", {self.erased} can't be, for their detail is erased" if self.erased else ""
+        erased = f", {self.erased} can't be, for what they rest on is erased" if self.erased else ""
         return (
             f"{self.requests} requests, {self.faulty} of them faulty; "
             f"{self.verified} decisions are verified{erased}."

@@ -9,6 +9,7 @@ from orchestrator_domain.errors import OrchestratorError
 from orchestrator_service.authoring.arguments import add_author_commands
 from orchestrator_service.past_arguments import add_past_commands
 from orchestrator_service.reconcile.arguments import add_operator_commands
+from orchestrator_service.retention.arguments import add_retention_commands
 
 _UNUSABLE = 2
 
@@ -42,6 +43,7 @@ def command_parser() -> argparse.ArgumentParser:
     add_author_commands(commands)
     add_operator_commands(commands)
     add_past_commands(commands)
+    add_retention_commands(commands)
     return parser
 
 
@@ -71,6 +73,10 @@ def _run(chosen: argparse.Namespace) -> int:
             from orchestrator_service.reconcile.commands import run_operator_command  # noqa: PLC0415 -- see above
 
             return run_operator_command(chosen, os.environ)
+        case "retention":
+            from orchestrator_service.retention.run import run_retention  # noqa: PLC0415 -- see above
+
+            return run_retention(chosen, os.environ)
         case _:
             from orchestrator_service.migrate import migrate_database  # noqa: PLC0415 -- see above
 

@@ -9,7 +9,7 @@ import psycopg
 from orchestrator_domain.errors import OrchestratorError
 from orchestrator_postgres.roles import Login, Logins, provision_roles
 from orchestrator_service.environment import Environment, SettingsInvalid
-from orchestrator_service.settings import migration_url_from
+from orchestrator_service.settings import migration_url_from, retention_url_from
 
 _SAME_DATABASE = "ADMINISTRATOR_DATABASE_URL, MIGRATION_DATABASE_URL, DATABASE_URL and RETENTION_DATABASE_URL must name one database."
 _THREE_LOGINS = (
@@ -50,9 +50,7 @@ def provisioning_from(environment: Environment) -> tuple[str, Logins]:
     urls = {
         "MIGRATION_DATABASE_URL": migration_url_from(environment),
         "DATABASE_URL": environment.database_url("DATABASE_URL", "the URL of the restricted runtime role"),
-        "RETENTION_DATABASE_URL": environment.database_url(
-            "RETENTION_DATABASE_URL", "the URL of the role that may erase personal data"
-        ),
+        "RETENTION_DATABASE_URL": retention_url_from(environment),
     }
     if not environment.faults:
         _look_over(environment, administrator, urls)

@@ -90,8 +90,23 @@ def read_migration_url(variables: Mapping[str, str]) -> str:
     return url
 
 
+def read_retention_url(variables: Mapping[str, str]) -> str:
+    """Return the URL of the role that erases, which only `orchestrator retention` uses."""
+    environment = Environment(variables)
+    url = retention_url_from(environment)
+    if environment.faults:
+        raise SettingsInvalid(tuple(environment.faults))
+    return url
+
+
 def migration_url_from(environment: Environment) -> str:
     return environment.database_url("MIGRATION_DATABASE_URL", "the URL of the role that owns the schema")
+
+
+def retention_url_from(environment: Environment) -> str:
+    return environment.database_url(
+        "RETENTION_DATABASE_URL", "the URL of the role that may erase personal data"
+    )
 
 
 def settings_from(environment: Environment) -> Settings:

@@ -106,6 +106,12 @@ class RequestBusy(OrchestratorError):
         self.active_execution = active_execution
 
 
+class RequestErased(OrchestratorError):
+    """The request's data has been erased, so that nothing can be decided on it any more."""
+
+    code = "REQUEST_ERASED"
+
+
 class InvalidEvent(OrchestratorError):
     """No transition leaves the current state with this event."""
 

@@ -17,6 +17,7 @@ from orchestrator_domain.errors import (
     InvalidInput,
     OrchestratorError,
     RequestBusy,
+    RequestErased,
     RevisionMismatch,
 )
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
@@ -52,6 +53,7 @@ from orchestrator_domain.request.acceptance import (
 )
 from orchestrator_domain.request.request import FlowReference, Request
 from orchestrator_domain.testing.examples import CLERK, COLLEAGUE, flow_document
+from orchestrator_domain.testing.manual_clock import ManualClock
 from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
 
 IDENTIFIERS = SequentialIdentifiers()
@@ -180,6 +182,10 @@ def _busy(situation: Situation) -> Situation:
     return evolve(situation, active=OTHER_EXECUTION)
 
 
+def _erased(situation: Situation) -> Situation:
+    return evolve(situation, request=evolve(situation.request, data_erased_at=ManualClock().now()))
+
+
 def _no_transition(situation: Situation) -> Situation:
     return evolve(situation, request=evolve(situation.request, state=StateKey("LENT")))
 
@@ -200,6 +206,7 @@ FLAWS: list[tuple[Callable[[Situation], Situation], type[OrchestratorError], str
     (_conflict, IdempotencyConflict, "IDEMPOTENCY_CONFLICT"),
     (_stale, RevisionMismatch, "REVISION_MISMATCH"),
     (_busy, RequestBusy, "REQUEST_BUSY"),
+    (_erased, RequestErased, "REQUEST_ERASED"),
     (_no_transition, InvalidEvent, "INVALID_EVENT"),
     (_without_role, AccessDenied, "ACCESS_DENIED"),
     (_invalid_data, InvalidInput, "SCHEMA_VIOLATION"),

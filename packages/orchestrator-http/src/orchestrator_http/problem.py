@@ -48,6 +48,7 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
     "METHOD_NOT_ALLOWED": ProblemKind(405, "The resource has no such method"),
     "REQUEST_TIMEOUT": ProblemKind(408, "The body did not arrive in time"),
     "REQUEST_BUSY": ProblemKind(409, "An earlier event is still being processed"),
+    "REQUEST_ERASED": ProblemKind(409, "The request's data has been erased"),
     "INVALID_EVENT": ProblemKind(409, "The current state has no transition for the event"),
     "IDEMPOTENCY_CONFLICT": ProblemKind(409, "The Idempotency-Key belongs to another command"),
     "REQUEST_TYPE_DISABLED": ProblemKind(409, "The request type is disabled"),

@@ -26,8 +26,10 @@ def request_summary(request: Request, *, active: ExecutionId | None) -> JsonObje
 
 
 def request_view(request: Request, *, data: JsonObject, active: ExecutionId | None) -> JsonObject:
-    """Show a request with the data that its reader may see."""
-    return {**request_summary(request, active=active), "data": data}
+    """Show a request with the data that its reader may see, or when it was erased."""
+    erased_at = request.data_erased_at
+    erased: JsonObject = {} if erased_at is None else {"dataErasedAt": moment(erased_at)}
+    return {**request_summary(request, active=active), "data": data, **erased}
 
 
 def execution_summary(execution: Execution) -> JsonObject:

@@ -10,6 +10,7 @@ from attrs import frozen
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.identifiers import FlowKey, RequestId
 from orchestrator_domain.ports.recent_past import RecentPast
+from orchestrator_domain.request.erasure import REPLAYED
 from orchestrator_domain.request.recorded_runs import RecordedRuns
 from orchestrator_postgres.bounded_retry import retried
 from orchestrator_postgres.engine import PostgresEngine, StoreConnection
@@ -51,7 +52,12 @@ class PostgresRecentPast(RecentPast):
         return await retried(read)
 
     async def runs(self, request_ids: Sequence[RequestId], actor: Actor) -> Sequence[RecordedRuns]:
-        values = {"ids": [*request_ids], "subject": actor.subject, "scopes": sorted(actor.scopes)}
+        values = {
+            "ids": [*request_ids],
+            "subject": actor.subject,
+            "scopes": sorted(actor.scopes),
+            "replayed": sorted(part.value for part in REPLAYED),
+        }
 
         async def read(_: int) -> Sequence[RecordedRuns]:
             async with self._reading() as connection:
@@ -76,4 +82,5 @@ def _recorded(row: Row, runs: RunRows) -> RecordedRuns:
             initial_data=as_object(row["initial_data"]),
             executions=runs.executions_of(row["request_id"]),
             checkpoints=runs.checkpoints_of(row["request_id"]),
+            replayable=row["replayable"],
         )

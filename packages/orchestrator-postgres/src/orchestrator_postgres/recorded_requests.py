@@ -13,6 +13,7 @@ from sqlalchemy import bindparam, func, select
 from orchestrator_domain.errors import StorageUnavailable
 from orchestrator_domain.flow.lifecycle import StoredFlow
 from orchestrator_domain.identifiers import FlowId, FlowKey
+from orchestrator_domain.request.erasure import REPLAYED, parts_erased
 from orchestrator_domain.simulation.recorded import RecordedRequest
 from orchestrator_postgres.engine import ConnectionSettings, StoreConnection, connect
 from orchestrator_postgres.row_mapping import Row, audit_entry_of, flow_of, readable, request_of
@@ -89,6 +90,7 @@ async def recorded_past(settings: ConnectionSettings) -> AsyncIterator[RecordedP
 
 
 def _recorded(row: Row, runs: RunRows, entries: Sequence[Row]) -> RecordedRequest:
+    history = tuple(map(audit_entry_of, entries))
     with readable("request_instance"):
         return RecordedRequest(
             request=request_of(row),
@@ -96,5 +98,6 @@ def _recorded(row: Row, runs: RunRows, entries: Sequence[Row]) -> RecordedReques
             head=row["audit_head"],
             executions=runs.executions_of(row["request_id"]),
             checkpoints=runs.checkpoints_of(row["request_id"]),
-            entries=tuple(map(audit_entry_of, entries)),
+            entries=history,
+            replayable=not parts_erased(history) & REPLAYED,
         )

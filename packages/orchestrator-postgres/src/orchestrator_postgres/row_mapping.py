@@ -120,6 +120,8 @@ def request_of(row: Row) -> Request:
             revision=row["request_revision"],
             created_at=_utc(row["request_created_at"]),
             updated_at=_utc(row["request_updated_at"]),
+            # Only those who read data ask whether it was erased.
+            data_erased_at=_utc(row.get("request_data_erased_at")),
         )
 
 

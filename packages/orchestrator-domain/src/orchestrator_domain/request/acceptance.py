@@ -16,6 +16,7 @@ from orchestrator_domain.errors import (
     InvalidEvent,
     InvalidInput,
     RequestBusy,
+    RequestErased,
     RevisionMismatch,
 )
 from orchestrator_domain.exact_json.canonical import sha256_hex
@@ -125,6 +126,8 @@ def decide_acceptance(
             "An earlier event of this request hasn't ended yet: it is being processed, or waits for an operator.",
             active_execution=active,
         )
+    if request.data_erased_at is not None:
+        raise RequestErased("The request's data has been erased, so it takes no more events.")
     transition = _transition(command, request, flow)
     _require_role(actor, transition)
     _require_valid_data(command, request, flow)

@@ -76,10 +76,13 @@ def available_events(
     """Return the events of the current state for which the actor holds a role.
 
     A guard is judged here only if it reads nothing of the event, which hasn't been sent; otherwise the event counts as
-    available. A guard that is false and one that can't be evaluated are not told apart.
+    available. A guard that is false and one that can't be evaluated are not told apart. A request whose data has been
+    erased takes no events.
     """
     if active is not None:
         return EventsNow(blocked_by=active)
+    if request.data_erased_at is not None:
+        return EventsNow(blocked_by=None)
     permitted = [
         transition
         for transition in flow.definition.transitions_from(request.state)

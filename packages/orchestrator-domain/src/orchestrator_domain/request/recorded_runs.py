@@ -13,9 +13,13 @@ from orchestrator_domain.request.request import Request
 
 @frozen(kw_only=True)
 class RecordedRuns:
-    """A request with every execution that it has had, and their checkpoints; enough to run each of them again."""
+    """A request with every execution that it has had, and their checkpoints; enough to run each of them again.
+
+    Unless it isn't `replayable` any more, for something that they rest on has been erased.
+    """
 
     request: Request
     initial_data: JsonObject
     executions: tuple[Execution, ...]
     checkpoints: Mapping[ExecutionId, tuple[Checkpoint, ...]]
+    replayable: bool = True

@@ -30,7 +30,10 @@ class FlowReference:
 
 @frozen(kw_only=True)
 class Request:
-    """One row of request_instance. Times are the store's; None before the first save."""
+    """One row of request_instance. Times are the store's; None before the first save.
+
+    `data_erased_at` is when retention has emptied `data`, None unless it has; nothing happens to the request after that.
+    """
 
     id: RequestId
     type_key: RequestTypeKey
@@ -42,6 +45,7 @@ class Request:
     revision: Revision = Revision(0)
     created_at: datetime | None = None
     updated_at: datetime | None = None
+    data_erased_at: datetime | None = None
 
     def accepted(self) -> "Request":
         """Return the request as it is once an event has been accepted: only its revision moves."""

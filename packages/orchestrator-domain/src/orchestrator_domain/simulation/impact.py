@@ -118,8 +118,11 @@ def compared_events(
 ) -> Iterator[Compared]:
     """Compare each event whose end its rules and data alone led to, in order; those before `since` are passed over.
 
-    Raises PastNotReplayable at the first that its own version doesn't end as recorded; `verified` tells why.
+    Raises PastNotReplayable at the first that its own version doesn't end as recorded; `verified` tells why. So it does
+    where what they rest on has been erased.
     """
+    if not recorded.replayable:
+        raise PastNotReplayable("What the recorded events rest on has been erased.")
     data = recorded.initial_data
     for execution in sorted(recorded.executions, key=lambda each: each.accepted_revision):
         again = _again(recorded, execution, data, pinned, candidate.evaluate)
@@ -136,6 +139,8 @@ def compared_events(
 def burden(recorded: RecordedRuns, pinned: ReadyFlow, candidate: ReadyFlow) -> str | None:
     """Say by a code why the candidate couldn't carry a request that is under way; None where it could, or needn't."""
     request = recorded.request
+    if not recorded.replayable:
+        return None
     state = pinned.definition.state(request.state)
     if state is None or state.terminal:
         return None

@@ -22,6 +22,7 @@ from orchestrator_domain.flow.definition import Transition
 from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_domain.flow.ready import ReadyFlow
 from orchestrator_domain.identifiers import ActionKey, ExecutionId, RequestId, Sha256Hex
+from orchestrator_domain.request.erasure import PersonalData, parts_erased
 from orchestrator_domain.request.recorded_runs import RecordedRuns
 from orchestrator_domain.simulation.no_op import NO_OP_CONTRACT
 
@@ -35,6 +36,11 @@ class RecordedRequest(RecordedRuns):
 
     head: Sha256Hex
     entries: tuple[AuditEntry, ...]
+
+    @property
+    def erased(self) -> frozenset[PersonalData]:
+        """Return what the history says was erased."""
+        return parts_erased(self.entries)
 
 
 @frozen(kw_only=True)
@@ -50,12 +56,15 @@ class Verification:
     """What was found of one request.
 
     `verified` decisions came out as recorded, rule ids, output and inputs' hashes alike. `erased` ones came out in the
-    recorded state with the recorded result, but their recorded detail is erased, so that no more can be said.
+    recorded state with the recorded result, but their recorded detail is erased, so that no more can be said; or the
+    data that they rest on is erased, and nothing can be said but that chain and state agree. `parts_erased` are those
+    that the history tells of.
     """
 
     request_id: RequestId
     verified: int = 0
     erased: int = 0
+    parts_erased: frozenset[PersonalData] = frozenset()
     broken: ChainBreak | None = None
     disagreements: tuple[Disagreement, ...] = field(default=())
 
@@ -70,7 +79,10 @@ def verified(recorded: RecordedRequest, flow: ReadyFlow, *, evaluate: Evaluate) 
     found = Verification(
         request_id=recorded.request.id,
         broken=verify_chain(recorded.entries, stored_head=recorded.head),
+        parts_erased=recorded.erased,
     )
+    if not recorded.replayable:
+        return _as_far_as_it_is_left(recorded, flow, found)
     data, state = recorded.initial_data, flow.definition.initial_state
     for execution in sorted(recorded.executions, key=lambda each: each.accepted_revision):
         if not _is_decided(execution):
@@ -88,6 +100,14 @@ def verified(recorded: RecordedRequest, flow: ReadyFlow, *, evaluate: Evaluate) 
     if canonical_json(data) != canonical_json(recorded.request.data):
         return _with(found, Disagreement(about="The data isn't what the recorded events lead to."))
     return found
+
+
+def _as_far_as_it_is_left(recorded: RecordedRequest, flow: ReadyFlow, found: Verification) -> Verification:
+    """Hold the state against the history's own entries, which outlive the data."""
+    moves = [entry.to_state for entry in recorded.entries if entry.kind is AuditKind.TRANSITION_COMPLETED]
+    if recorded.request.state != (moves[-1] if moves else flow.definition.initial_state):
+        return _with(found, Disagreement(about="The state isn't the one that the recorded events lead to."))
+    return evolve(found, erased=sum(map(_is_decided, recorded.executions)))
 
 
 def _with(found: Verification, disagreement: Disagreement) -> Verification:

@@ -32,7 +32,7 @@ class EventAccepted:
 class AcceptEvent:
     """Accept events, durably idempotent per request and key.
 
-    Raises NotFound, IdempotencyConflict, RevisionMismatch, RequestBusy, InvalidEvent, AccessDenied, InvalidInput,
+    Raises NotFound, IdempotencyConflict, RevisionMismatch, RequestBusy, RequestErased, InvalidEvent, AccessDenied, InvalidInput,
     EvaluationError, GuardNotSatisfied or StorageUnavailable; then nothing has been stored, but for the last one, whose
     outcome is unknown and safe to repeat. Workers are given a hint as long as nobody has begun the execution, whoever
     stored it, for whoever did may have died before giving one.

@@ -31,8 +31,27 @@ BEGIN
 
   IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'orchestrator_retention') THEN
     GRANT USAGE ON SCHEMA orchestrator TO orchestrator_retention;
-    GRANT SELECT ON orchestrator.audit_entry, orchestrator.request_instance, orchestrator.alembic_version
+    -- Enough to find what is due and to count it, and nothing that a person could be recognised by. What earlier
+    -- revisions granted beyond that is taken back.
+    REVOKE ALL ON ALL TABLES IN SCHEMA orchestrator FROM orchestrator_retention;
+    GRANT SELECT ON orchestrator.flow_definition, orchestrator.request_type, orchestrator.alembic_version
       TO orchestrator_retention;
-    GRANT UPDATE (detail, salt) ON orchestrator.audit_entry TO orchestrator_retention;
+    GRANT SELECT (id, type_key, flow_id, current_state, business_scope, revision, created_at, updated_at)
+      ON orchestrator.request_instance TO orchestrator_retention;
+    GRANT SELECT (id, request_id, status) ON orchestrator.execution TO orchestrator_retention;
+    GRANT SELECT (id, execution_id) ON orchestrator.action_execution, orchestrator.reconciliation_resolution
+      TO orchestrator_retention;
+    GRANT SELECT (id, request_id) ON orchestrator.document_reference TO orchestrator_retention;
+    GRANT SELECT (id, request_id, sequence, kind, created_at) ON orchestrator.audit_entry TO orchestrator_retention;
+  END IF;
+
+  -- Functions that only later revisions have.
+  IF to_regproc('orchestrator.erase_personal_data') IS NOT NULL
+     AND EXISTS (SELECT FROM pg_roles WHERE rolname = 'orchestrator_retention') THEN
+    GRANT EXECUTE ON FUNCTION orchestrator.erase_personal_data, orchestrator.erased_parts TO orchestrator_retention;
+  END IF;
+  IF to_regproc('orchestrator.serves_code_since') IS NOT NULL
+     AND EXISTS (SELECT FROM pg_roles WHERE rolname = 'orchestrator_runtime') THEN
+    GRANT EXECUTE ON FUNCTION orchestrator.serves_code_since TO orchestrator_runtime;
   END IF;
 END $grants$;

@@ -1,6 +1,7 @@
 -- Promises: the request as committed before this statement, with its flow and the execution that blocks it.
 -- Locks: none; where the row was locked, it was by the statement before this one.
--- Indexes: request_instance_pkey, flow_definition_pkey, uq_request_active_execution.
+-- Indexes: request_instance_pkey, flow_definition_pkey, uq_request_active_execution; ix_audit_erasure where there is no
+--   data, for only then may it have been erased.
 SELECT
   request.id AS request_id,
   request.type_key AS request_type_key,
@@ -11,6 +12,15 @@ SELECT
   request.revision AS request_revision,
   request.created_at AS request_created_at,
   request.updated_at AS request_updated_at,
+  CASE
+    WHEN request.data = '{}'::jsonb THEN (
+      SELECT max(erasure.created_at)
+      FROM orchestrator.audit_entry AS erasure
+      WHERE erasure.request_id = request.id
+        AND erasure.kind = 'PERSONAL_DATA_ERASED'
+        AND erasure.detail @> '{"erased": ["REQUEST_DATA"]}'::jsonb
+    )
+  END AS request_data_erased_at,
   flow.id AS flow_id,
   flow.flow_key AS flow_key,
   flow.version AS flow_version,

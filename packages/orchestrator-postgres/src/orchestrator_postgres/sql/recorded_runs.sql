@@ -1,6 +1,6 @@
 -- Promises: some requests, as far as an actor sees them, each with its flow's reference and the data that it began with.
 -- Locks: none; every statement of the reader shares the snapshot of one read-only transaction.
--- Indexes: the primary keys of request_instance and flow_definition.
+-- Indexes: the primary keys of request_instance and flow_definition, ix_audit_erasure.
 SELECT
   request.id AS request_id,
   request.type_key AS request_type_key,
@@ -15,7 +15,13 @@ SELECT
   flow.id AS flow_id,
   flow.flow_key,
   flow.version AS flow_version,
-  flow.checksum AS flow_checksum
+  flow.checksum AS flow_checksum,
+  NOT EXISTS (
+    SELECT FROM orchestrator.audit_entry AS erasure
+    WHERE erasure.request_id = request.id
+      AND erasure.kind = 'PERSONAL_DATA_ERASED'
+      AND erasure.detail -> 'erased' ?| %(replayed)s::text[]
+  ) AS replayable
 FROM orchestrator.request_instance AS request
 JOIN orchestrator.flow_definition AS flow ON flow.id = request.flow_id
 WHERE request.id = ANY (%(ids)s)

@@ -123,4 +123,10 @@ WHERE NOT EXISTS (
 )
 UNION ALL
 SELECT 'The role can switch triggers off for its session.'
-WHERE EXISTS (SELECT FROM held WHERE has_parameter_privilege(held.oid, 'session_replication_role', 'SET'));
+WHERE EXISTS (SELECT FROM held WHERE has_parameter_privilege(held.oid, 'session_replication_role', 'SET'))
+UNION ALL
+SELECT 'The role can erase personal data.'
+WHERE EXISTS (
+  SELECT FROM held
+  WHERE has_function_privilege(held.oid, to_regproc('orchestrator.erase_personal_data')::oid, 'EXECUTE')
+);
