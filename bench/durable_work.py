@@ -16,7 +16,6 @@ from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.flow.lifecycle import StoredFlow
 from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_domain.identifiers import (
-    ActionKey,
     EventKey,
     ExecutionId,
     IdempotencyKey,
@@ -63,22 +62,6 @@ class CountingObserver(Observer):
         if self.faults:
             raise RuntimeError(f"the worker was disturbed: {self.faults[0]}")
 
-    def command_accepted(self, *, request_id: RequestId, execution_id: ExecutionId) -> None: ...
-
-    def command_refused(self, *, code: str) -> None: ...
-
-    def execution_claimed(self, *, execution_id: ExecutionId, attempt: int) -> None: ...
-
-    def action_attempted(
-        self,
-        *,
-        execution_id: ExecutionId,
-        action: ActionKey,
-        integration_key: str | None,
-        outcome: str,
-        seconds: float,
-    ) -> None: ...
-
     def execution_ended(self, *, execution_id: ExecutionId, status: str, error_code: str | None) -> None:  # noqa: ARG002  # counted, not told apart
         self.ended += 1
         if status != "SUCCEEDED":
@@ -88,6 +71,9 @@ class CountingObserver(Observer):
 
     def lease_lost(self, *, execution_id: ExecutionId) -> None:  # noqa: ARG002  # as above
         self._wrong("a lease was lost")
+
+    def lease_renewal_failed(self, *, code: str, kind: str, origin: str) -> None:
+        self._wrong(f"{kind} {code} at {origin}")
 
     def worker_disturbed(
         self,

@@ -21,6 +21,7 @@ from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
 from orchestrator_domain.execution.execution import ExecutionStatus
 from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_domain.identifiers import ExecutionId, RequestId
+from orchestrator_domain.ports.observer import Unobserved
 from orchestrator_domain.testing.examples import fact_about, request_of
 from orchestrator_domain.testing.in_memory.rows import ExecutionRow
 from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
@@ -35,26 +36,12 @@ _EVALUATOR = CompiledDecisionEvaluator()
 _LIBRARY = FlowLibrary()
 
 
-class Unheard:
+class Unheard(Unobserved):
     """An observer and a wakeup that nobody listens to; polls are the guarantee."""
 
     def hint(self) -> None: ...
 
     async def wait(self, *, timeout_seconds: float) -> None: ...
-
-    def command_accepted(self, **told: object) -> None: ...
-
-    def command_refused(self, **told: object) -> None: ...
-
-    def execution_claimed(self, **told: object) -> None: ...
-
-    def action_attempted(self, **told: object) -> None: ...
-
-    def execution_ended(self, **told: object) -> None: ...
-
-    def lease_lost(self, **told: object) -> None: ...
-
-    def worker_disturbed(self, **told: object) -> None: ...
 
 
 @define(eq=False, kw_only=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tools.reference.commands_page import commands_page
+from tools.reference.metrics_page import metrics_page
 from tools.reference.pictures import pictures
 from tools.reference.problems_page import problems_page
 from tools.reference.schema_page import schema_page
@@ -18,6 +19,7 @@ def made_files() -> Mapping[str, str]:
     return {
         "docs/reference/settings.md": settings_page(),
         "docs/reference/commands.md": commands_page(),
+        "docs/reference/metrics.md": metrics_page(),
         "docs/reference/problems.md": problems_page(ROOT / "docs" / "problems"),
         "docs/reference/flow-language.md": schema_page(schemas / "flow-definition.schema.json"),
         "docs/reference/integration-catalogue.md": schema_page(schemas / "integration-catalogue.schema.json"),

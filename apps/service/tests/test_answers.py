@@ -52,6 +52,7 @@ async def test_each_answer_is_one_log_line_without_path_and_query(service: Servi
         "route": "/api/v1/requests/{requestId}",
         "status": 401,
         "correlationId": "trace-1",
+        "code": "NOT_AUTHENTICATED",
     }
     assert [(line["method"], line["route"], line["status"]) for line in told[1:]] == [("OTHER", None, 404)]
     assert "marker" not in str(lines).lower()

@@ -10,7 +10,7 @@ from orchestrator_domain.errors import StorageUnavailable
 from orchestrator_domain.execution.execution import Fence
 from orchestrator_domain.identifiers import ExecutionId, FencingToken, LeaseOwner, RequestId
 from orchestrator_domain.ports.execution_queue import Renewed
-from orchestrator_domain.testing.recording_observer import RecordingObserver, WorkerDisturbed
+from orchestrator_domain.testing.recording_observer import LeaseRenewalFailed, RecordingObserver
 from orchestrator_worker.renewal import LeaseRenewal
 
 PATIENCE_SECONDS = 10.0
@@ -199,9 +199,8 @@ async def test_a_failing_store_is_opened_anew_and_costs_no_lease() -> None:
     assert losses.told == []
     assert (store.opened, store.closed) == (3, 3)
     assert observer.observations == [
-        WorkerDisturbed(execution_id=None, code="INTERNAL_ERROR", kind="builtins.RuntimeError"),
-        WorkerDisturbed(
-            execution_id=None,
+        LeaseRenewalFailed(code="INTERNAL_ERROR", kind="builtins.RuntimeError"),
+        LeaseRenewalFailed(
             code="STORAGE_UNAVAILABLE",
             kind="orchestrator_domain.errors.StorageUnavailable",
         ),
@@ -215,8 +214,8 @@ async def test_a_hanging_store_is_given_up_and_opened_anew() -> None:
         renewal.hold(fence(1), lost=losses.of(fence(1)))
         assert await called(store, 1)
     assert (losses.told, store.opened) == ([], 3)
-    unavailable = WorkerDisturbed(
-        execution_id=None, code="STORAGE_UNAVAILABLE", kind="orchestrator_domain.errors.StorageUnavailable"
+    unavailable = LeaseRenewalFailed(
+        code="STORAGE_UNAVAILABLE", kind="orchestrator_domain.errors.StorageUnavailable"
     )
     assert set(observer.observations) == {unavailable}
 

@@ -11,11 +11,13 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 import structlog
+from opentelemetry.trace import format_trace_id, get_current_span
 
 
 def configure_logs(level: str) -> None:
     """Send everything, the libraries' records included, to standard error as JSON lines."""
     shared: list[structlog.typing.Processor] = [
+        _place_in_trace,
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
@@ -23,7 +25,12 @@ def configure_logs(level: str) -> None:
         _exception_without_text,
     ]
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        # First, so that what isn't written costs nothing.
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
         wrapper_class=structlog.stdlib.BoundLogger,
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
@@ -43,6 +50,16 @@ def configure_logs(level: str) -> None:
     root.setLevel(level)
     for chatty in ("uvicorn.access", "httpx2", "httpcore2"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+def _place_in_trace(
+    _logger: object, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    """Name the trace that the line belongs to, if there is one."""
+    place = get_current_span().get_span_context()
+    if place.is_valid:
+        event["traceId"] = format_trace_id(place.trace_id)
+    return event
 
 
 def _exception_without_text(

@@ -81,4 +81,11 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "Logs": {
         "LOG_LEVEL": "What is written to the log, and what is worse.",
     },
+    "Traces": {
+        "TRACES_ENDPOINT": (
+            "The URL, its path included, to which spans are sent (OTLP over HTTP); without it, none are recorded, and the "
+            "trace that a client began is passed on all the same. Needs the extra `otlp` of `orchestrator-service`; the "
+            "rest is told to OpenTelemetry's library by its own variables, such as `OTEL_TRACES_SAMPLER`."
+        ),
+    },
 }

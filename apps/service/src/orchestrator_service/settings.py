@@ -23,7 +23,17 @@ _LIMITS = {
     "FLOW_DECISION_NODES_MAX": "decision_nodes_max",
     "REQUEST_DATA_BYTES_MAX": "data_bytes_max",
 }
-_OUR_PREFIXES = ("WORKER_", "AUTH_", "FLOW_", "REQUEST_", "DATABASE_", "MANAGEMENT_", "LISTEN_", "CURSOR_")
+_OUR_PREFIXES = (
+    "WORKER_",
+    "AUTH_",
+    "FLOW_",
+    "REQUEST_",
+    "DATABASE_",
+    "MANAGEMENT_",
+    "LISTEN_",
+    "CURSOR_",
+    "TRACES_",
+)
 
 
 @frozen(kw_only=True)
@@ -65,6 +75,7 @@ class Settings:
     business_roles: tuple[str, ...]
     catalogue_file: Path | None
     log_level: str
+    traces_endpoint: str | None = None
 
     @property
     def serves_api(self) -> bool:
@@ -134,6 +145,7 @@ def settings_from(environment: Environment) -> Settings:
         business_roles=environment.words("FLOW_BUSINESS_ROLES"),
         catalogue_file=environment.file("INTEGRATION_CATALOGUE"),
         log_level=environment.one_of("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+        traces_endpoint=_traces_endpoint(environment),
     )
 
 
@@ -217,3 +229,13 @@ def _cursor_secrets(environment: Environment, *, needed: bool) -> tuple[str, ...
         otherwise=f"CURSOR_SECRETS holds a secret of less than {_CURSOR_SECRET_CHARACTERS_MIN} characters.",
     )
     return secrets
+
+
+def _traces_endpoint(environment: Environment) -> str | None:
+    """Return where spans are sent (OTLP over HTTP), the path included; nowhere unless it is given."""
+    endpoint = environment.text("TRACES_ENDPOINT")
+    environment.check(
+        that=endpoint is None or endpoint.startswith(("http://", "https://")),
+        otherwise="TRACES_ENDPOINT is not a URL of a collector; it begins with http:// or https://.",
+    )
+    return endpoint

@@ -32,6 +32,8 @@ LeaseOwner = NewType("LeaseOwner", str)
 FencingToken = NewType("FencingToken", int)
 Revision = NewType("Revision", int)
 CorrelationId = NewType("CorrelationId", str)
+TraceParent = NewType("TraceParent", str)
+"""A place in a trace, as the header `traceparent` writes it; carried from a command to whoever runs it, never read."""
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 

@@ -19,11 +19,12 @@ from orchestrator_domain.errors import (
 )
 from orchestrator_domain.execution.execution import ExecutionStatus
 from orchestrator_domain.identifiers import CorrelationId, EventKey, RequestId, Role
+from orchestrator_domain.ports.observer import Command
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.request.acceptance import RevisionIn
 from orchestrator_domain.testing.chain import CHAIN_ACTIONS, chain_result
 from orchestrator_domain.testing.examples import CLERK, COLLEAGUE, STRANGER
-from orchestrator_domain.testing.recording_observer import CommandAccepted, CommandRefused
+from orchestrator_domain.testing.recording_observer import CommandRefused, EventWasAccepted
 
 VISITOR = evolve(CLERK, roles=frozenset({Role("VISITOR")}))
 
@@ -82,7 +83,7 @@ async def test_the_observer_is_told_of_an_acceptance_once_and_workers_until_it_h
     await service.accept(go(request.id), CLERK)
     assert service.wakeup.hints == 2
     assert service.observer.observations == [
-        CommandAccepted(request_id=request.id, execution_id=first.execution.id)
+        EventWasAccepted(request_id=request.id, execution_id=first.execution.id, flow=request.flow)
     ]
 
 
@@ -94,7 +95,7 @@ async def test_an_acceptance_whose_commit_was_not_answered_is_hinted_and_told_as
     accepted = await accept(go(request.id), CLERK)
     assert (accepted.replayed, service.wakeup.hints) == (False, 1)
     assert service.observer.observations == [
-        CommandAccepted(request_id=request.id, execution_id=accepted.execution.id)
+        EventWasAccepted(request_id=request.id, execution_id=accepted.execution.id, flow=request.flow)
     ]
     assert len(service.harness.store.executions.rows) == 1
 
@@ -155,7 +156,7 @@ async def test_a_refused_event_changes_nothing_and_is_told_by_its_code(
     assert not service.harness.store.executions.rows
     assert len(await service.harness.history(request.id)) == 1
     assert service.wakeup.hints == 0
-    assert service.observer.observations == [CommandRefused(code=expected.code)]
+    assert service.observer.observations == [CommandRefused(command=Command.SEND_EVENT, code=expected.code)]
 
 
 async def test_a_key_used_for_another_command_is_a_conflict_even_while_the_first_one_runs(

@@ -29,10 +29,12 @@ from orchestrator_domain.errors import (
 from orchestrator_domain.flow.contract import Effect
 from orchestrator_domain.flow.lifecycle import RequestType
 from orchestrator_domain.identifiers import BusinessScope, RequestTypeKey, Subject
+from orchestrator_domain.ports.observer import Command
 from orchestrator_domain.ports.unit_of_work import Transaction
 from orchestrator_domain.request.acceptance import RevisionIn
 from orchestrator_domain.testing.chain import chain_document
 from orchestrator_domain.testing.examples import CLERK, COLLEAGUE, admin_fact
+from orchestrator_domain.testing.recording_observer import CommandRefused, RequestWasCreated
 
 NORTH, SOUTH = BusinessScope("NORTH"), BusinessScope("SOUTH")
 TRAVELLER = evolve(CLERK, scopes=frozenset({NORTH, SOUTH}))
@@ -74,6 +76,21 @@ async def test_a_repeat_is_answered_even_if_the_type_was_switched_off_meanwhile(
     first = await service.created()
     await changed(service, enabled=False)
     assert (await service.create(creation(), CLERK)).request.request.id == first.id
+
+
+async def test_the_observer_is_told_of_a_creation_once_and_of_every_refusal(service: EmbeddedService) -> None:
+    create, observer = evolve(service.create, observer=service.observer), service.observer
+    created = (await create(creation(), CLERK)).request.request
+    assert (await create(creation(), CLERK)).replayed
+    with pytest.raises(IdempotencyConflict):
+        await create(creation(data={"item": "saw"}), CLERK)
+    with pytest.raises(AccessDenied):
+        await create(creation(scope=SOUTH), CLERK)
+    assert observer.observations == [
+        RequestWasCreated(request_id=created.id, flow=created.flow),
+        CommandRefused(command=Command.CREATE_REQUEST, code="IDEMPOTENCY_CONFLICT"),
+        CommandRefused(command=Command.CREATE_REQUEST, code="ACCESS_DENIED"),
+    ]
 
 
 async def test_naming_the_only_scope_makes_no_other_command(service: EmbeddedService) -> None:

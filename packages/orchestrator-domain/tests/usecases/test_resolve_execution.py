@@ -36,8 +36,10 @@ from orchestrator_domain.identifiers import (
     Role,
     Subject,
 )
+from orchestrator_domain.ports.observer import Command
 from orchestrator_domain.testing.chain import chain_result
 from orchestrator_domain.testing.examples import CLERK
+from orchestrator_domain.testing.recording_observer import CommandRefused, ExecutionWasResolved
 from orchestrator_domain.testing.scripted_handlers import ScriptedHandler
 from orchestrator_domain.usecases.flow_library import FlowLibrary
 from orchestrator_domain.usecases.resolve_execution import ExecutionResolved, ResolveExecution
@@ -88,6 +90,7 @@ def resolving(service: EmbeddedService) -> ResolveExecution:
         stopped=stopped_executions(service),
         identifiers=service.identifiers,
         wakeup=service.wakeup,
+        observer=service.observer,
     )
 
 
@@ -126,6 +129,26 @@ async def test_a_confirmed_effect_is_not_repeated_and_the_transition_is_finished
     assert attempted(service) == [FIRST, SECOND, THIRD]
     seen = await service.seen(execution.request_id)
     assert seen.data["second"] == {"value": 20}
+
+
+async def test_the_observer_is_told_of_a_resolution_once_and_of_every_refusal() -> None:
+    service = uncertain_service()
+    execution = await stopped(service)
+    service.observer.observations.clear()
+    absent = ResumeEffectAbsent()
+    await resolve(service, execution, absent)
+    assert (await resolve(service, execution, absent)).replayed
+    with pytest.raises(ExecutionNotResolvable):
+        await resolve(service, execution, absent, key="r-2")
+    with pytest.raises(AccessDenied):
+        await resolve(service, execution, absent, operator=CLERK)
+    assert service.observer.observations == [
+        ExecutionWasResolved(
+            request_id=execution.request_id, execution_id=execution.id, resolution="RESUME_EFFECT_ABSENT"
+        ),
+        CommandRefused(command=Command.RESOLVE_EXECUTION, code="EXECUTION_NOT_RESOLVABLE"),
+        CommandRefused(command=Command.RESOLVE_EXECUTION, code="ACCESS_DENIED"),
+    ]
 
 
 async def test_an_absent_effect_is_tried_again_under_its_key() -> None:

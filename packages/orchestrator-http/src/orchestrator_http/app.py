@@ -11,6 +11,7 @@ from orchestrator_http.problem_boundary import ProblemBoundary
 from orchestrator_http.routes import route_table
 from orchestrator_http.routing import PathEndpoint, RouteEntry
 from orchestrator_http.services import HttpServices, HttpSettings
+from orchestrator_http.tracing import TracedRequests
 
 
 def build_app(services: HttpServices, settings: HttpSettings) -> ASGIApp:
@@ -20,12 +21,14 @@ def build_app(services: HttpServices, settings: HttpSettings) -> ASGIApp:
     and to close.
     """
     router = Router(routes=list(_routes(services, settings)), redirect_slashes=False, default=_no_such_path)
-    return ProblemBoundary(
+    boundary = ProblemBoundary(
         inner=router,
         fresh_id=lambda: str(services.identifiers.uuid()),
         on_unexpected=services.on_unexpected,
         on_answered=services.on_answered,
+        on_begun=services.on_begun,
     )
+    return TracedRequests(inner=boundary, tracer=services.tracer)
 
 
 def _routes(services: HttpServices, settings: HttpSettings) -> Iterator[Route]:

@@ -1,6 +1,7 @@
 """POST /requests/{id}/events."""
 
-from attrs import frozen
+from attrs import evolve, frozen
+from opentelemetry.trace import Tracer
 from starlette.responses import Response
 
 from orchestrator_domain.identifiers import EventKey, RequestId
@@ -10,6 +11,7 @@ from orchestrator_http.addresses import execution_address
 from orchestrator_http.call import Call
 from orchestrator_http.payloads import json_response, members, object_of, text_of
 from orchestrator_http.preconditions import required_idempotency_key, required_precondition
+from orchestrator_http.tracing import place_in_trace
 from orchestrator_http.views import execution_summary
 
 
@@ -18,10 +20,18 @@ class EventHandlers:
     """Take events."""
 
     accept_event: AcceptEvent
+    tracer: Tracer
 
     async def accept(self, call: Call) -> Response:
         """Accept an event durably: 202 with the place of its execution, which a worker carries on."""
-        accepted = await self.accept_event(await _command(call), call.actor)
+        command = await _command(call)
+        with self.tracer.start_as_current_span(
+            "accept event", record_exception=False, set_status_on_exception=False
+        ) as span:
+            accepted = await self.accept_event(evolve(command, trace_parent=place_in_trace()), call.actor)
+            if span.is_recording():
+                span.set_attribute("orchestrator.request.id", str(command.request_id))
+                span.set_attribute("orchestrator.execution.id", str(accepted.execution.id))
         headers = {
             "Location": execution_address(accepted.execution.id),
             "Retry-After": "1",

@@ -1,6 +1,6 @@
 """The management application, on a port of its own: health and metrics, for supervisors inside the network."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from starlette.responses import Response
 from starlette.routing import Route, Router
@@ -19,7 +19,7 @@ _EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 def build_management_app(
     *,
     readiness: ReadinessProbe,
-    exposition: Callable[[], bytes],
+    exposition: Callable[[], Awaitable[bytes]],
     identifiers: Identifiers,
     on_unexpected: OnUnexpected,
 ) -> ASGIApp:
@@ -27,7 +27,7 @@ def build_management_app(
     health = HealthHandlers(readiness=readiness)
 
     async def metrics() -> Response:
-        return Response(exposition(), media_type=_EXPOSITION_TYPE)
+        return Response(await exposition(), media_type=_EXPOSITION_TYPE)
 
     routes = (
         PublicRoute(method="GET", path="/health/live", handler=health.live),

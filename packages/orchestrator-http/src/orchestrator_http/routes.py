@@ -49,7 +49,7 @@ def _request_routes(services: HttpServices, bytes_max: int) -> tuple[RouteEntry,
     requests = RequestHandlers(
         create_request=services.create_request, read_request=services.read_request, conditional_reads=reads
     )
-    events = EventHandlers(accept_event=services.accept_event)
+    events = EventHandlers(accept_event=services.accept_event, tracer=services.tracer)
     executions = ExecutionHandlers(read_request=services.read_request, conditional_reads=reads)
     resolutions = ResolutionHandlers(
         stopped_executions=services.stopped_executions,

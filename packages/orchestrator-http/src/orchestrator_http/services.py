@@ -1,6 +1,7 @@
 """What the HTTP interface is given: the use cases it offers, and how much it takes."""
 
 from attrs import field, frozen, validators
+from opentelemetry.trace import NoOpTracer, Tracer
 
 from orchestrator_domain.ports.identifiers import Identifiers
 from orchestrator_domain.usecases.accept_event import AcceptEvent
@@ -17,13 +18,13 @@ from orchestrator_domain.usecases.stopped_executions import StoppedExecutions
 from orchestrator_http.change_poll import ChangePoll
 from orchestrator_http.cursors import Cursors
 from orchestrator_http.health import ReadinessProbe
-from orchestrator_http.problem_boundary import OnAnswered, OnUnexpected
+from orchestrator_http.problem_boundary import OnAnswered, OnBegun, OnUnexpected
 from orchestrator_http.routing import Authenticate
 
 
 @frozen(kw_only=True)
 class HttpServices:
-    """Everything that handlers call. `on_unexpected` and `on_answered` return at once and raise nothing."""
+    """Everything that handlers call. What begins with `on_` returns at once and raises nothing."""
 
     authenticate: Authenticate
     create_request: CreateRequest
@@ -43,6 +44,8 @@ class HttpServices:
     change_poll: ChangePoll
     on_unexpected: OnUnexpected
     on_answered: OnAnswered = lambda _answered: None
+    on_begun: OnBegun = lambda _correlation: None
+    tracer: Tracer = field(factory=NoOpTracer)
 
 
 @frozen(kw_only=True)

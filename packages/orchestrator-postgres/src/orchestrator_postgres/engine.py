@@ -95,6 +95,16 @@ def use_exact_json(connection: psycopg.abc.AdaptContext) -> None:
     set_json_loads(load_stored, context=connection)
 
 
+@frozen(kw_only=True)
+class PoolUse:
+    """How a pool's connections are used at this moment, and how many callers wait for one."""
+
+    lent: int
+    idle: int
+    waiting: int
+    connections_max: int
+
+
 class PostgresEngine:
     """Lend connections to stories and readers.
 
@@ -141,6 +151,17 @@ class PostgresEngine:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def pool_use(self) -> PoolUse:
+        """Tell how the pool is used, without asking the database."""
+        stats = self._pool.get_stats()
+        idle = stats.get("pool_available", 0)
+        return PoolUse(
+            lent=stats.get("pool_size", 0) - idle,
+            idle=idle,
+            waiting=stats.get("requests_waiting", 0),
+            connections_max=self._pool.max_size,
+        )
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[StoreConnection]:

@@ -66,6 +66,7 @@ _EXECUTION_COLUMNS = (
     "from_state",
     "accepted_revision",
     "correlation_id",
+    "trace_parent",
     "status",
 )
 _ADD_EXECUTION = compiled(
@@ -201,5 +202,6 @@ def _execution_values(execution: Execution) -> dict[str, object]:
         "from_state": execution.from_state,
         "accepted_revision": execution.accepted_revision,
         "correlation_id": execution.correlation_id,
+        "trace_parent": execution.trace_parent,
         "status": execution.status.value,
     }

@@ -142,6 +142,7 @@ def execution_of(row: Row) -> Execution:
             attempts=row["attempts"],
             fencing_token=row["fencing_token"],
             correlation_id=row["correlation_id"],
+            trace_parent=row["trace_parent"],
             result=as_object_or_null(row["result"]),
             error_code=row["error_code"],
             next_attempt_at=_utc(row["next_attempt_at"]),

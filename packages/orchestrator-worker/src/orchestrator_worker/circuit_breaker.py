@@ -1,6 +1,7 @@
 """A circuit breaker: after so many failures in a row nothing is tried for a while, and then one call at a time."""
 
 from collections.abc import Callable
+from enum import StrEnum
 
 from attrs import field, frozen, validators
 
@@ -15,6 +16,12 @@ class CircuitSettings:
     failures_to_open: int = field(default=10, validator=validators.ge(1))
     open_seconds: float = field(default=30.0, validator=validators.gt(0))
     open_seconds_max: float = field(default=300.0, validator=validators.gt(0))
+
+
+class CircuitState(StrEnum):
+    CLOSED = "closed"
+    OPEN = "open"
+    PROBING = "probing"
 
 
 @frozen(kw_only=True)
@@ -55,6 +62,16 @@ class CircuitBreaker:
         self._clock = clock
         self._state: _Closed | _Open | _Probing = _Closed()
         self._round = 0
+
+    @property
+    def state(self) -> CircuitState:
+        match self._state:
+            case _Closed():
+                return CircuitState.CLOSED
+            case _Open():
+                return CircuitState.OPEN
+            case _Probing():
+                return CircuitState.PROBING
 
     def admit(self) -> Admitted | KeptAway:
         """Say whether a call may be made now; whoever is admitted tells its end by exactly one of the three below."""

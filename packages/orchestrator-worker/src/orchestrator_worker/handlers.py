@@ -53,6 +53,7 @@ class HandlerRegistry:
         self._observer.action_attempted(
             execution_id=context.execution_id,
             action=definition.id,
+            attempt=context.attempt,
             integration_key=context.contract.integration_key,
             outcome=outcome_of(result),
             seconds=self._clock() - started,

@@ -1,14 +1,14 @@
 """Calls that are held back: by an open circuit of their endpoint, or by the limit of their integration."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from time import monotonic
 from typing import assert_never
 
 from attrs import evolve
 
-from orchestrator_worker.circuit_breaker import Admitted, CircuitBreaker, KeptAway
+from orchestrator_worker.circuit_breaker import Admitted, CircuitBreaker, CircuitState, KeptAway
 from orchestrator_worker.invoke_integration import Caller
 from orchestrator_worker.provider_answer import (
     BUSY_WAIT_SECONDS,
@@ -47,6 +47,10 @@ class HeldCalls(Caller):
                 return await self._through_circuit(_within_budget(request, self._clock() - began))
         except _NoPlace:
             return HeldBack(reason=HoldReason.BUSY, retry_after_seconds=BUSY_WAIT_SECONDS)
+
+    def circuits(self) -> Mapping[str, CircuitState]:
+        """Return how the circuit of each endpoint that has been called stands."""
+        return {name: circuit.state for name, circuit in tuple(self._circuits.items())}
 
     @asynccontextmanager
     async def _place(self, limit: CallLimit | None, seconds: float) -> AsyncIterator[None]:

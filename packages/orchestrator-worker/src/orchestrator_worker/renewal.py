@@ -160,8 +160,7 @@ class LeaseRenewal:
     def _disturbed(self, error: Exception) -> None:
         assert self._caller is not None, "the renewal has been started"
         told = partial(
-            self._observer.worker_disturbed,
-            execution_id=None,
+            self._observer.lease_renewal_failed,
             code=code_of(error),
             kind=kind_of(error),
             origin=origin_of(error),

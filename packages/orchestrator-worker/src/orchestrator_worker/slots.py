@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from orchestrator_domain.errors import CheckpointMoved, LeaseLost
-from orchestrator_domain.execution.execution import Fence
+from orchestrator_domain.execution.execution import Execution, Fence
 from orchestrator_domain.identifiers import ExecutionId
 from orchestrator_domain.ports.execution_queue import ClaimedExecution
 from orchestrator_domain.ports.observer import Observer
@@ -51,18 +51,25 @@ class Slots:
         self._cancelling = False
 
     @property
+    def in_use(self) -> int:
+        return len(self._running)
+
+    @property
     def free(self) -> int:
         return self._count - len(self._running)
 
     def start(self, claimed: ClaimedExecution) -> None:
         """Run it in a free slot and renew its lease until it ends."""
         self._observer.execution_claimed(
-            execution_id=claimed.execution.id, attempt=claimed.execution.attempts
+            execution_id=claimed.execution.id,
+            attempt=claimed.execution.attempts,
+            due_seconds=_due_seconds(claimed.execution),
         )
         task = asyncio.create_task(self._runner.run(claimed), name=f"execution {claimed.execution.id}")
         self._running.add(task)
         self._leases.hold(claimed.fence, lost=lambda: _cancel(task))
-        task.add_done_callback(lambda ended: self._ended(ended, claimed.fence))
+        # In the run's own context: what is told of its end is told with what the run said of itself.
+        task.add_done_callback(lambda ended: self._ended(ended, claimed.fence), context=task.get_context())
 
     async def ended(self, *, within_seconds: float) -> bool:
         """Wait until no run is left, at most so long; return whether that is so."""
@@ -99,6 +106,13 @@ class Slots:
                     kind=kind_of(error),
                     origin=origin_of(error),
                 )
+
+
+def _due_seconds(execution: Execution) -> float | None:
+    """Return for how long it had been due at its claim, by the store's clock, which wrote both moments."""
+    if execution.updated_at is None or execution.next_attempt_at is None:
+        return None
+    return (execution.updated_at - execution.next_attempt_at).total_seconds()
 
 
 def _cancel(task: asyncio.Task[Any]) -> None:

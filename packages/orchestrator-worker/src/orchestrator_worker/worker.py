@@ -87,6 +87,11 @@ class Worker:
             if not task.cancelled():
                 task.result()
 
+    @property
+    def slots_in_use(self) -> int:
+        """Return how many executions run now; it is safe to ask from any thread."""
+        return self._slots.in_use
+
     def stop(self) -> None:
         """Claim nothing more and drain; called a second time, cancel what is left now."""
         if self._stopping.is_set():

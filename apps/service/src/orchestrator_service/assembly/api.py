@@ -1,5 +1,6 @@
 """The HTTP applications: the use cases over PostgreSQL, for those whom a trusted issuer names."""
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from attrs import evolve
@@ -39,7 +40,9 @@ from orchestrator_postgres.recent_past import PostgresRecentPast
 from orchestrator_postgres.unit_of_work import PostgresUnitOfWork
 from orchestrator_service.assembly.parts import Parts
 from orchestrator_service.environment import SettingsInvalid
+from orchestrator_service.metric_table import HTTP_ANSWERS, HTTP_PROBLEMS
 from orchestrator_service.metrics import Metrics
+from orchestrator_service.observation import request_context
 from orchestrator_service.settings import Settings
 
 
@@ -90,6 +93,7 @@ def _http_services(parts: Parts, authentication: Authentication) -> HttpServices
             flows=parts.flows,
             identifiers=parts.identifiers,
             limits=parts.settings.limits,
+            observer=parts.observer,
         ),
         accept_event=AcceptEvent(
             unit_of_work=unit_of_work,
@@ -103,7 +107,11 @@ def _http_services(parts: Parts, authentication: Authentication) -> HttpServices
         read_history=ReadHistory(unit_of_work=unit_of_work),
         stopped_executions=stopped,
         resolve_execution=ResolveExecution(
-            unit_of_work=unit_of_work, stopped=stopped, identifiers=parts.identifiers, wakeup=parts.wakeup
+            unit_of_work=unit_of_work,
+            stopped=stopped,
+            identifiers=parts.identifiers,
+            wakeup=parts.wakeup,
+            observer=parts.observer,
         ),
         author_flow=AuthorFlow(
             unit_of_work=unit_of_work,
@@ -139,6 +147,8 @@ def _http_services(parts: Parts, authentication: Authentication) -> HttpServices
         cursors=Cursors(secrets=parts.settings.cursor_secrets),
         on_unexpected=_told_to_the_log,
         on_answered=partial(_counted_and_logged, parts.metrics),
+        on_begun=request_context,
+        tracer=parts.tracer,
     )
 
 
@@ -149,10 +159,10 @@ class _ForgetfulEvaluator(DecisionEvaluator):
         return CompiledDecisionEvaluator().evaluate(definition, context)
 
 
-def management_app(parts: Parts) -> ASGIApp:
+def management_app(parts: Parts, scrape: Callable[[], Awaitable[bytes]]) -> ASGIApp:
     return build_management_app(
         readiness=parts.unreadiness,
-        exposition=parts.metrics.exposition,
+        exposition=scrape,
         identifiers=parts.identifiers,
         on_unexpected=_told_to_the_log,
     )
@@ -165,7 +175,10 @@ def _told_to_the_log(exception: Exception, correlation_id: CorrelationId) -> Non
 def _counted_and_logged(metrics: Metrics, answered: Answered) -> None:
     """Tell of an answer by the template of its path: a path and a query may say whom it is about."""
     route = answered.route or "none"
-    metrics.answers.labels(answered.method, route, str(answered.status)).observe(answered.seconds)
+    labels = (answered.method, route, str(answered.status))
+    metrics.histogram(HTTP_ANSWERS).labels(*labels).observe(answered.seconds)
+    if answered.code is not None:
+        metrics.counter(HTTP_PROBLEMS).labels(route, answered.code).inc()
     get_logger("orchestrator.http").info(
         "answered",
         method=answered.method,
@@ -173,6 +186,8 @@ def _counted_and_logged(metrics: Metrics, answered: Answered) -> None:
         status=answered.status,
         seconds=round(answered.seconds, 6),
         correlationId=answered.correlation_id,
+        **({} if answered.code is None else {"code": answered.code}),
+        **answered.ids,
     )
 
 

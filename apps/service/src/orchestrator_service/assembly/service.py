@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from attrs import frozen
+from opentelemetry.trace import TracerProvider
 from starlette.types import ASGIApp
 from structlog.stdlib import get_logger
 
@@ -13,12 +14,14 @@ from orchestrator_postgres.start_check import start_faults
 from orchestrator_postgres.wakeup import PostgresWakeup
 from orchestrator_service.assembly.api import api_app, authentication_by, management_app
 from orchestrator_service.assembly.catalogue import deployed_catalogue
+from orchestrator_service.assembly.observed import scrape_of
 from orchestrator_service.assembly.parts import Draining, Parts
 from orchestrator_service.assembly.worker import opened_worker
 from orchestrator_service.heavy_work import HeavyWork
 from orchestrator_service.pinned_contracts import contract_faults
 from orchestrator_service.settings import Settings
 from orchestrator_service.start_refused import StartRefused
+from orchestrator_service.tracing import SCOPE_NAME, opened_tracer_provider
 from orchestrator_worker.deployment_values import DeploymentValues
 from orchestrator_worker.worker import Worker
 
@@ -34,8 +37,12 @@ class Service:
 
 
 @asynccontextmanager
-async def assembled(settings: Settings, variables: Mapping[str, str]) -> AsyncIterator[Service]:
+async def assembled(
+    settings: Settings, variables: Mapping[str, str], *, traces: TracerProvider | None = None
+) -> AsyncIterator[Service]:
     """Open everything that the settings ask for and close it again in order.
+
+    Spans go to `traces`, if a host has its own, else where the settings say.
 
     Raises SettingsInvalid (a catalogue or an issuer that can't be used) or StartRefused (schema, role, contracts of
     published flows that mean something else by now), with every fault at once.
@@ -52,6 +59,7 @@ async def assembled(settings: Settings, variables: Mapping[str, str]) -> AsyncIt
     async with AsyncExitStack() as opened:
         heavy_work = HeavyWork()
         opened.callback(heavy_work.close)
+        spans = traces or await opened_tracer_provider(settings.traces_endpoint, opened)
         parts = Parts(
             settings=settings,
             connection=connection,
@@ -64,11 +72,13 @@ async def assembled(settings: Settings, variables: Mapping[str, str]) -> AsyncIt
                 PostgresWakeup(connection, listens=settings.worker.enabled, disturbed=_disturbed_wakeup)
             ),
             heavy_work=heavy_work,
+            tracer=spans.get_tracer(SCOPE_NAME),
         )
+        working = await opened_worker(parts, opened) if settings.worker.enabled else None
         yield Service(
             api=None if authentication is None else api_app(parts, authentication),
-            management=management_app(parts),
-            worker=await opened_worker(parts, opened) if settings.worker.enabled else None,
+            management=management_app(parts, scrape_of(parts, None if working is None else working.read)),
+            worker=None if working is None else working.worker,
             draining=parts.draining,
         )
 

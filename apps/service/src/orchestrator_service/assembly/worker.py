@@ -3,10 +3,12 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 
+from attrs import frozen
 from structlog.stdlib import get_logger
 
 from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
@@ -16,29 +18,42 @@ from orchestrator_postgres.engine import ConnectionSettings
 from orchestrator_postgres.execution_queue import PostgresExecutionQueue
 from orchestrator_postgres.lease_renewal import LeaseRenewal as PostgresLeaseRenewal
 from orchestrator_postgres.published_flows import PostgresPublishedFlows
+from orchestrator_service.assembly.observed import CallsCounted, MeasuredClaims, RunsInContext, read_worker
 from orchestrator_service.assembly.parts import Parts
+from orchestrator_service.scrape import WorkerReading
 from orchestrator_worker.handlers import HandlerRegistry
 from orchestrator_worker.held_calls import HeldCalls
 from orchestrator_worker.invoke_integration import InvokeIntegration
+from orchestrator_worker.observed_calls import ObservedCalls
 from orchestrator_worker.provider_client import ProviderClient
 from orchestrator_worker.register_document import RegisterDocument
 from orchestrator_worker.renewal import LeaseRenewal
+from orchestrator_worker.tracing import TracedCalls, TracedRuns, traced_attempts
 from orchestrator_worker.worker import Worker
 from orchestrator_worker.worker_settings import WorkerSettings, unique_owner
 
 
-async def opened_worker(parts: Parts, opened: AsyncExitStack) -> Worker:
+@frozen(kw_only=True)
+class Working:
+    """A worker, and how it stands when somebody asks."""
+
+    worker: Worker
+    read: Callable[[], WorkerReading]
+
+
+async def opened_worker(parts: Parts, opened: AsyncExitStack) -> Working:
     settings = _worker_settings(parts)
     queue = await opened.enter_async_context(
         PostgresExecutionQueue(parts.connection, parts.identifiers, unreadable=_unreadable)
     )
     client = await opened.enter_async_context(ProviderClient(values=parts.values))
-    registry = _registry(parts, client)
+    calls = HeldCalls(TracedCalls(client, parts.tracer))
+    registry = _registry(parts, calls)
     opened.callback(registry.close)
-    return Worker(
+    worker = Worker(
         settings=settings,
-        queue=queue,
-        runner=_runner(parts, queue, registry),
+        queue=MeasuredClaims(queue, parts.metrics),
+        runner=RunsInContext(TracedRuns(_runner(parts, queue, registry), parts.tracer)),
         renewal=LeaseRenewal(
             open_renewer=lambda: _renewer(parts.connection),
             lease_seconds=settings.lease_seconds,
@@ -50,6 +65,7 @@ async def opened_worker(parts: Parts, opened: AsyncExitStack) -> Worker:
         observer=parts.observer,
         fraction=parts.identifiers.fraction,
     )
+    return Working(worker=worker, read=partial(read_worker, parts, worker, calls))
 
 
 def _worker_settings(parts: Parts) -> WorkerSettings:
@@ -65,8 +81,8 @@ def _worker_settings(parts: Parts) -> WorkerSettings:
     )
 
 
-def _registry(parts: Parts, client: ProviderClient) -> HandlerRegistry:
-    calls = HeldCalls(client)
+def _registry(parts: Parts, held: HeldCalls) -> HandlerRegistry:
+    calls = ObservedCalls(calls=held, told=CallsCounted(parts.metrics))
     return HandlerRegistry(
         [
             InvokeIntegration(route_for=parts.catalogue.route_for, client=calls, now=_now),
@@ -87,7 +103,7 @@ def _runner(parts: Parts, queue: PostgresExecutionQueue, registry: HandlerRegist
         flows=parts.flows,
         published_flows=PostgresPublishedFlows(parts.engine),
         catalogue=parts.catalogue,
-        attempt=registry.attempt,
+        attempt=traced_attempts(registry.attempt, parts.tracer),
         evaluator=CompiledDecisionEvaluator(),
         identifiers=parts.identifiers,
         observer=parts.observer,

@@ -18,6 +18,7 @@ from orchestrator_domain.identifiers import (
     Revision,
     Sha256Hex,
     StateKey,
+    TraceParent,
     TransitionKey,
 )
 
@@ -89,6 +90,7 @@ class Execution:
     attempts: int = 0
     fencing_token: FencingToken = FencingToken(0)
     correlation_id: CorrelationId | None = None
+    trace_parent: TraceParent | None = None
     result: JsonObject | None = None
     error_code: str | None = None
     next_attempt_at: datetime | None = None

@@ -32,6 +32,7 @@ from orchestrator_domain.identifiers import (
     RequestId,
     Revision,
     Sha256Hex,
+    TraceParent,
 )
 from orchestrator_domain.request.request import Request
 
@@ -61,6 +62,7 @@ class AcceptEventCommand:
     key: IdempotencyKey
     precondition: Precondition
     correlation_id: CorrelationId | None = None
+    trace_parent: TraceParent | None = None
 
 
 @frozen(kw_only=True)
@@ -204,6 +206,7 @@ def _execution(
         from_state=transition.from_state,
         accepted_revision=accepted.revision,
         correlation_id=command.correlation_id,
+        trace_parent=command.trace_parent,
     )
 
 

@@ -18,6 +18,7 @@ from orchestrator_domain.identifiers import (
     AuditEntryId,
     BusinessScope,
     CheckpointId,
+    CorrelationId,
     EventKey,
     ExecutionId,
     FlowId,
@@ -30,6 +31,7 @@ from orchestrator_domain.identifiers import (
     Sha256Hex,
     StateKey,
     Subject,
+    TraceParent,
     TransitionKey,
 )
 from orchestrator_domain.ports.execution_queue import CheckpointWrite
@@ -213,6 +215,8 @@ def execution_of(
         transition=TransitionKey("check"),
         from_state=accepted.state,
         accepted_revision=accepted.revision,
+        correlation_id=CorrelationId("call-1"),
+        trace_parent=TraceParent(f"00-{'7' * 32}-{'3' * 16}-01"),
     )
 
 

@@ -3,22 +3,40 @@
 from attrs import frozen
 
 from orchestrator_domain.identifiers import ActionKey, ExecutionId, RequestId
-from orchestrator_domain.ports.observer import Observer
+from orchestrator_domain.ports.observer import Command, Observer
+from orchestrator_domain.request.request import FlowReference
 
 
 @frozen(kw_only=True)
-class CommandAccepted:
+class RequestWasCreated:
+    request_id: RequestId
+    flow: FlowReference
+
+
+@frozen(kw_only=True)
+class EventWasAccepted:
     request_id: RequestId
     execution_id: ExecutionId
+    flow: FlowReference
+
+
+@frozen(kw_only=True)
+class ExecutionWasResolved:
+    request_id: RequestId
+    execution_id: ExecutionId
+    resolution: str
 
 
 @frozen(kw_only=True)
 class CommandRefused:
+    command: Command
     code: str
 
 
 @frozen(kw_only=True)
 class ExecutionClaimed:
+    """One claim; how long the execution had been due is left out, so that what was observed can be compared."""
+
     execution_id: ExecutionId
     attempt: int
 
@@ -29,6 +47,7 @@ class ActionAttempted:
 
     execution_id: ExecutionId
     action: ActionKey
+    attempt: int
     integration_key: str | None
     outcome: str
 
@@ -46,6 +65,12 @@ class LeaseWasLost:
 
 
 @frozen(kw_only=True)
+class LeaseRenewalFailed:
+    code: str
+    kind: str
+
+
+@frozen(kw_only=True)
 class WorkerDisturbed:
     """An unexpected exception; its place in the sources is left out, so that what was observed can be compared."""
 
@@ -55,12 +80,15 @@ class WorkerDisturbed:
 
 
 type Observation = (
-    CommandAccepted
+    RequestWasCreated
+    | EventWasAccepted
+    | ExecutionWasResolved
     | CommandRefused
     | ExecutionClaimed
     | ActionAttempted
     | ExecutionEnded
     | LeaseWasLost
+    | LeaseRenewalFailed
     | WorkerDisturbed
 )
 
@@ -71,13 +99,33 @@ class RecordingObserver(Observer):
     def __init__(self) -> None:
         self.observations: list[Observation] = []
 
-    def command_accepted(self, *, request_id: RequestId, execution_id: ExecutionId) -> None:
-        self.observations.append(CommandAccepted(request_id=request_id, execution_id=execution_id))
+    def request_created(self, *, request_id: RequestId, flow: FlowReference) -> None:
+        self.observations.append(RequestWasCreated(request_id=request_id, flow=flow))
 
-    def command_refused(self, *, code: str) -> None:
-        self.observations.append(CommandRefused(code=code))
+    def event_accepted(
+        self, *, request_id: RequestId, execution_id: ExecutionId, flow: FlowReference
+    ) -> None:
+        self.observations.append(
+            EventWasAccepted(request_id=request_id, execution_id=execution_id, flow=flow)
+        )
 
-    def execution_claimed(self, *, execution_id: ExecutionId, attempt: int) -> None:
+    def execution_resolved(
+        self, *, request_id: RequestId, execution_id: ExecutionId, resolution: str
+    ) -> None:
+        self.observations.append(
+            ExecutionWasResolved(request_id=request_id, execution_id=execution_id, resolution=resolution)
+        )
+
+    def command_refused(self, *, command: Command, code: str) -> None:
+        self.observations.append(CommandRefused(command=command, code=code))
+
+    def execution_claimed(
+        self,
+        *,
+        execution_id: ExecutionId,
+        attempt: int,
+        due_seconds: float | None,  # noqa: ARG002  # a recording is compared, and durations differ
+    ) -> None:
         self.observations.append(ExecutionClaimed(execution_id=execution_id, attempt=attempt))
 
     def action_attempted(
@@ -85,13 +133,18 @@ class RecordingObserver(Observer):
         *,
         execution_id: ExecutionId,
         action: ActionKey,
+        attempt: int,
         integration_key: str | None,
         outcome: str,
         seconds: float,  # noqa: ARG002  # a recording is compared, and durations differ
     ) -> None:
         self.observations.append(
             ActionAttempted(
-                execution_id=execution_id, action=action, integration_key=integration_key, outcome=outcome
+                execution_id=execution_id,
+                action=action,
+                attempt=attempt,
+                integration_key=integration_key,
+                outcome=outcome,
             )
         )
 
@@ -102,6 +155,15 @@ class RecordingObserver(Observer):
 
     def lease_lost(self, *, execution_id: ExecutionId) -> None:
         self.observations.append(LeaseWasLost(execution_id=execution_id))
+
+    def lease_renewal_failed(
+        self,
+        *,
+        code: str,
+        kind: str,
+        origin: str,  # noqa: ARG002  # a line number says nothing about behaviour
+    ) -> None:
+        self.observations.append(LeaseRenewalFailed(code=code, kind=kind))
 
     def worker_disturbed(
         self,

@@ -8,7 +8,7 @@ from orchestrator_domain.errors import NotFound, OrchestratorError
 from orchestrator_domain.execution.execution import Execution, ExecutionStatus
 from orchestrator_domain.identifiers import AuditEntryId, ExecutionId
 from orchestrator_domain.ports.identifiers import Identifiers
-from orchestrator_domain.ports.observer import Observer
+from orchestrator_domain.ports.observer import Command, Observer
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.ports.wakeup import Wakeup
 from orchestrator_domain.request.acceptance import (
@@ -17,14 +17,16 @@ from orchestrator_domain.request.acceptance import (
     Repeated,
     decide_acceptance,
 )
+from orchestrator_domain.request.request import FlowReference
 from orchestrator_domain.usecases.flow_library import FlowLibrary
 
 
 @frozen(kw_only=True)
 class EventAccepted:
-    """The execution of the event, and whether another command with the same key had started it already."""
+    """The execution of the event, its flow version, and whether another command with the same key had started it."""
 
     execution: Execution
+    flow: FlowReference
     replayed: bool
 
 
@@ -54,12 +56,14 @@ class AcceptEvent:
         try:
             accepted = await self.unit_of_work.run(story)
         except OrchestratorError as refusal:
-            self.observer.command_refused(code=refusal.code)
+            self.observer.command_refused(command=Command.SEND_EVENT, code=refusal.code)
             raise
         if accepted.execution.status is ExecutionStatus.PENDING:
             self.wakeup.hint()
         if not accepted.replayed:
-            self.observer.command_accepted(request_id=command.request_id, execution_id=accepted.execution.id)
+            self.observer.event_accepted(
+                request_id=command.request_id, execution_id=accepted.execution.id, flow=accepted.flow
+            )
         return accepted
 
     async def _accept(
@@ -68,22 +72,23 @@ class AcceptEvent:
         visible = await work.requests.lock_visible(command.request_id, actor)
         if visible is None:
             raise NotFound("There is no such request.")
+        flow = visible.request.flow
         decision = decide_acceptance(
             command,
             actor,
             request=visible.request,
-            flow=await self.flows.ready(visible.request.flow, work.flows),
+            flow=await self.flows.ready(flow, work.flows),
             earlier=await work.requests.execution_by_key(command.request_id, command.key),
             active=visible.active_execution,
             execution_id=execution_id,
         )
         match decision:
             case Repeated(execution=execution):
-                return EventAccepted(execution=execution, replayed=execution.id != execution_id)
+                return EventAccepted(execution=execution, flow=flow, replayed=execution.id != execution_id)
             case Accepted() as accepted:
                 fact = self._fact(accepted, actor)
                 stored = await work.requests.save_acceptance(accepted.request, accepted.execution, fact)
-                return EventAccepted(execution=stored, replayed=False)
+                return EventAccepted(execution=stored, flow=flow, replayed=False)
 
     def _fact(self, accepted: Accepted, actor: Actor) -> AuditFact:
         execution = accepted.execution

@@ -1,12 +1,13 @@
 """Create a request: resolve its type's active flow and fix that version for its whole life."""
 
-from attrs import frozen
+from attrs import field, frozen
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.audit import AuditFact, AuditKind
 from orchestrator_domain.errors import (
     FlowRetired,
     IdempotencyConflict,
+    OrchestratorError,
     RequestTypeDisabled,
     RequestTypeWithoutFlow,
     StorageUnavailable,
@@ -22,6 +23,7 @@ from orchestrator_domain.identifiers import (
     Sha256Hex,
 )
 from orchestrator_domain.ports.identifiers import Identifiers
+from orchestrator_domain.ports.observer import Command, Observer, Unobserved
 from orchestrator_domain.ports.request_store import CreationRecord, VisibleRequest
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.request.creation import (
@@ -55,8 +57,20 @@ class CreateRequest:
     flows: FlowLibrary
     identifiers: Identifiers
     limits: FlowLimits
+    observer: Observer = field(factory=Unobserved)
 
     async def __call__(self, command: CreateRequestCommand, actor: Actor) -> RequestCreated:
+        try:
+            created = await self._told(command, actor)
+        except OrchestratorError as refusal:
+            self.observer.command_refused(command=Command.CREATE_REQUEST, code=refusal.code)
+            raise
+        if not created.replayed:
+            request = created.request.request
+            self.observer.request_created(request_id=request.id, flow=request.flow)
+        return created
+
+    async def _told(self, command: CreateRequestCommand, actor: Actor) -> RequestCreated:
         scope = chosen_scope(command, actor)
         record = CreationRecord(
             actor=actor.subject,

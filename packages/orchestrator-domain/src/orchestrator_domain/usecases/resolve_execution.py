@@ -1,10 +1,10 @@
 """Resolve executions that stopped before a human: within an operator's own scopes, with evidence, durably once."""
 
-from attrs import frozen
+from attrs import field, frozen
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.audit import AuditFact, AuditKind
-from orchestrator_domain.errors import IdempotencyConflict, NotFound
+from orchestrator_domain.errors import IdempotencyConflict, NotFound, OrchestratorError
 from orchestrator_domain.execution.execution import Execution
 from orchestrator_domain.execution.reconciliation import (
     ResolveCommand,
@@ -15,6 +15,7 @@ from orchestrator_domain.execution.reconciliation import (
 )
 from orchestrator_domain.identifiers import AuditEntryId, IdempotencyKey, ResolutionId
 from orchestrator_domain.ports.identifiers import Identifiers
+from orchestrator_domain.ports.observer import Command, Observer, Unobserved
 from orchestrator_domain.ports.reconciliation_store import ExecutionCase, ResolutionRecord
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.ports.wakeup import Wakeup
@@ -44,17 +45,32 @@ class ResolveExecution:
     stopped: StoppedExecutions
     identifiers: Identifiers
     wakeup: Wakeup
+    observer: Observer = field(factory=Unobserved)
 
     async def __call__(self, command: ResolveCommand, operator: Actor) -> ExecutionResolved:
+        try:
+            resolved = await self._told(command, operator)
+        except OrchestratorError as refusal:
+            self.observer.command_refused(command=Command.RESOLVE_EXECUTION, code=refusal.code)
+            raise
+        if resolved.replayed:
+            return resolved
+        if resolved.execution.status.active:
+            self.wakeup.hint()
+        self.observer.execution_resolved(
+            request_id=resolved.execution.request_id,
+            execution_id=resolved.execution.id,
+            resolution=resolved.resolution.kind,
+        )
+        return resolved
+
+    async def _told(self, command: ResolveCommand, operator: Actor) -> ExecutionResolved:
         require_any(operator, EXECUTION_OPERATOR)
 
         async def story(work: Transaction) -> ExecutionResolved:
             return await self._resolve(work, command, operator)
 
-        resolved = await self.unit_of_work.run(story)
-        if resolved.execution.status.active and not resolved.replayed:
-            self.wakeup.hint()
-        return resolved
+        return await self.unit_of_work.run(story)
 
     async def _resolve(
         self, work: Transaction, command: ResolveCommand, operator: Actor

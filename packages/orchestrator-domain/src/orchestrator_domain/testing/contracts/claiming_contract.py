@@ -29,6 +29,10 @@ class ClaimingContract:
         assert claimed.request == (await cases.seen(request.id)).request
         assert (claimed.execution.id, claimed.execution.status) == (accepted.id, ExecutionStatus.RUNNING)
         assert claimed.execution.actor == accepted.actor
+        # Whoever runs it tells of it as part of the call that asked for it.
+        assert claimed.execution.correlation_id == accepted.correlation_id == "call-1"
+        assert claimed.execution.trace_parent == accepted.trace_parent
+        assert claimed.execution.trace_parent is not None
         assert (claimed.fence.execution_id, claimed.fence.request_id) == (accepted.id, request.id)
         assert (claimed.fence.owner, claimed.fence.token) == (WORKER, FencingToken(1))
         assert (claimed.checkpoints, claimed.claims_without_progress) == ((), 1)
