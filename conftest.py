@@ -6,4 +6,5 @@ pytest_plugins = [
     "tests.plugins.running_service",
     "tests.plugins.simulation_seeds",
     "tests.plugins.fault_points",
+    "tests.plugins.typed_commands",
 ]
