@@ -8,7 +8,7 @@ COVERAGE = --cov --cov-report=term:skip-covered
 
 export PYTHON
 
-.PHONY: help demo up test test-all acceptance simulate check format bench explorer publish reference lock clean FORCE
+.PHONY: help demo up local test test-all acceptance simulate check format bench explorer publish reference lock clean FORCE
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -18,6 +18,12 @@ demo: $(INSTALLED) ## Run the example flow end to end on this machine, and say w
 
 up: $(INSTALLED) ## Start the service with its database, token issuer and provider doubles; Ctrl-C stops it
 	$(BIN)/orchestrator-sandbox up $(ARGS)
+
+local: $(INSTALLED) .env ## Run the service itself against `docker compose up -d postgres mocks`; Ctrl-C stops it
+	tools/local.sh $(BIN)/orchestrator .env
+
+.env:
+	"$$(tools/python.sh)" tools/make_env.py .env
 
 test: check explorer ## Run the checks and the tests, with branch coverage of the domain
 	$(PYTEST) $(COVERAGE) -m "not exhaustive" $(ARGS)

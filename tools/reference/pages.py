@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tools.reference.commands_page import commands_page
+from tools.reference.env_example import env_example
 from tools.reference.metrics_page import metrics_page
 from tools.reference.pictures import pictures
 from tools.reference.problems_page import problems_page
@@ -17,6 +18,7 @@ def made_files() -> Mapping[str, str]:
     """Return the content of each made file by its place in the repository."""
     schemas = ROOT / "contracts" / "schemas"
     return {
+        ".env.example": env_example(),
         "docs/reference/settings.md": settings_page(),
         "docs/reference/commands.md": commands_page(),
         "docs/reference/metrics.md": metrics_page(),

@@ -38,6 +38,8 @@ def _run(chosen: argparse.Namespace) -> int:
             return _up(chosen)
         case "token":
             return _token(chosen)
+        case "mocks":
+            return _mocks(chosen)
         case _:
             return _demo(chosen)
 
@@ -74,6 +76,18 @@ def _token(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def _mocks(chosen: argparse.Namespace) -> int:
+    from orchestrator_sandbox.mocks import MocksPlan, serve_mocks  # noqa: PLC0415 - see above
+
+    plan = MocksPlan(
+        host=chosen.host,
+        issuer_port=chosen.issuer_port,
+        providers_port=chosen.providers_port,
+        issuer=chosen.issuer,
+    )
+    return serve_mocks(plan)
+
+
 def _demo(chosen: argparse.Namespace) -> int:
     from orchestrator_sandbox.demo.report import JsonReport, TableReport  # noqa: PLC0415 - see above
     from orchestrator_sandbox.demo.run import run_demo  # noqa: PLC0415 - see above
@@ -91,6 +105,11 @@ def command_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_up(commands.add_parser("up", help="start everything and keep it running until Ctrl-C"))
     _add_token(commands.add_parser("token", help="print an access token of the running sandbox's issuer"))
+    _add_mocks(
+        commands.add_parser(
+            "mocks", help="run the token issuer and the provider doubles alone, until a signal"
+        )
+    )
     _add_demo(
         commands.add_parser("demo", help="drive the example flow, and compare what is seen with what is due")
     )
@@ -126,6 +145,17 @@ def _add_token(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     _add_state_directory(where, "the directory of the running sandbox")
     where.add_argument("--issuer-url", metavar="URL", help="an issuer, instead of the running sandbox's")
+
+
+def _add_mocks(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", metavar="H", help="where both listen (127.0.0.1)")
+    for part in ("issuer", "providers"):
+        parser.add_argument(
+            f"--{part}-port", type=_port, default=0, metavar="N", help="a free one by default"
+        )
+    parser.add_argument(
+        "--issuer", metavar="NAME", help="what the tokens call their issuer; by default, its address"
+    )
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:

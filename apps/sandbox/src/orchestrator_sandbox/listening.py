@@ -4,7 +4,7 @@ import asyncio
 import json
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import uvicorn
@@ -29,15 +29,17 @@ def announce(listener: socket.socket) -> None:
     print(json.dumps({"url": url_of(listener)}), flush=True)
 
 
-async def serve_application(application: Starlette, listener: socket.socket) -> None:
-    """Announce the listener and serve the application on it until SIGTERM or SIGINT."""
+async def serve_application(
+    application: Starlette, listener: socket.socket, *, announced: Mapping[str, str] | None = None
+) -> None:
+    """Announce the listener, or what is given instead, and serve the application on it until SIGTERM or SIGINT."""
     config = uvicorn.Config(
         application, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2
     )
     server = _QuietlyStoppingServer(config)
     for each in STOP_SIGNALS:
         asyncio.get_running_loop().add_signal_handler(each, server.handle_exit, each, None)
-    announce(listener)
+    print(json.dumps(announced or {"url": url_of(listener)}), flush=True)
     await server.serve(sockets=[listener])
 
 
