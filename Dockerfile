@@ -3,6 +3,7 @@
 #   docker build --tag orchestrator .                            the service: the last stage
 #   docker build --target sandbox --tag orchestrator-sandbox .   token issuer and provider doubles, for development
 #
+# The libraries that send traces are in it, so that TRACES_ENDPOINT is all that it takes.
 # Every library is pinned with its hash in requirements/, and the base image by its digest.
 
 FROM python:3.13.15-slim-trixie@sha256:7c61056e61ac89e852de05f3dc6fa51a6dd2181797bceed46aa725dd7cb2cd3b AS base
@@ -16,7 +17,7 @@ COPY requirements/ requirements/
 RUN python -m pip install --require-hashes --only-binary :all: --requirement requirements/build.txt \
     && python -m venv --without-pip /opt/orchestrator \
     && python -m pip --python /opt/orchestrator/bin/python install --require-hashes --only-binary :all: \
-    --requirement requirements/production.txt
+    --requirement requirements/production-otlp.txt
 COPY packages/ packages/
 COPY apps/service/ apps/service/
 RUN python -m pip wheel --no-deps --no-build-isolation --no-index --wheel-dir wheels \

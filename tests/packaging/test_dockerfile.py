@@ -82,7 +82,7 @@ def test_what_is_copied_exists_and_is_sent_to_the_builder() -> None:
 def test_what_a_step_names_exists() -> None:
     steps = " ".join(step for stage in STAGES.values() for step in stage.all("RUN"))
     named = re.findall(r"\b(?:requirements|packages|apps)/\S+", steps)
-    assert {"requirements/production.txt", "apps/service", "packages/orchestrator-domain"} <= set(named)
+    assert {"requirements/production-otlp.txt", "apps/service", "packages/orchestrator-domain"} <= set(named)
     assert [path for path in named if not (ROOT / path).exists()] == []
     packages = {str(path.relative_to(ROOT)) for path in (ROOT / "packages").iterdir()}
     assert packages <= set(named)
