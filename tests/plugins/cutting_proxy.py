@@ -17,8 +17,9 @@ class CuttingProxy:
     even arrive. After `hold_next_commit` the answer of one waits until `let_answers_through`; `held` is set meanwhile.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, port: int = 0) -> None:
         self._upstream = urlsplit(url)
+        self._port = port
         self._server: asyncio.Server | None = None
         self._to_cut = 0
         self._to_lose = 0
@@ -32,9 +33,15 @@ class CuttingProxy:
     @property
     def url(self) -> str:
         assert self._server is not None, "the proxy has been entered"
-        port = self._server.sockets[0].getsockname()[1]
         user, _, _ = self._upstream.netloc.rpartition("@")
-        return urlunsplit(self._upstream._replace(netloc=f"{user}@127.0.0.1:{port}", query="sslmode=disable"))
+        return urlunsplit(
+            self._upstream._replace(netloc=f"{user}@127.0.0.1:{self.port}", query="sslmode=disable")
+        )
+
+    @property
+    def port(self) -> int:
+        assert self._server is not None, "the proxy has been entered"
+        return int(self._server.sockets[0].getsockname()[1])
 
     def cut_next_commit(self) -> None:
         self._to_cut += 1
@@ -49,7 +56,7 @@ class CuttingProxy:
         self._through.set()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port)
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -1,15 +1,20 @@
 """Where the service refuses to start: databases, roles, schemas and catalogues that it must not work with."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.plugins.cutting_proxy import CuttingProxy
 from tests.plugins.migrated_database import TestDatabase
 from tests.plugins.trial_catalogue import trial_catalogue
 
 from orchestrator_domain.errors import OrchestratorError
+from orchestrator_postgres.engine import ConnectionSettings
+from orchestrator_postgres.schema_revision import HEAD_REVISION
+from orchestrator_postgres.start_check import awaited_start_faults
 from orchestrator_service.assembly import assembled
 from orchestrator_service.environment import SettingsInvalid
 from orchestrator_service.settings import read_settings
@@ -34,6 +39,20 @@ async def _refusal(**variables: str) -> OrchestratorError:
     return refusal.value
 
 
+def _at_a_later_revision(database: TestDatabase, *, serves_code_since: str) -> None:
+    """Let the schema say that it is of a release that this code doesn't know, and whom it still serves."""
+    database.execute("UPDATE orchestrator.alembic_version SET version_num = '9999'")
+    database.execute(
+        "CREATE OR REPLACE FUNCTION orchestrator.serves_code_since() RETURNS text LANGUAGE sql IMMUTABLE"
+        f" AS $$ SELECT '{serves_code_since}' $$"
+    )
+
+
+async def test_a_later_schema_that_still_serves_this_code_is_served_from(database: TestDatabase) -> None:
+    _at_a_later_revision(database, serves_code_since=HEAD_REVISION)
+    await _start(DATABASE_URL=database.runtime_url, WORKER_ENABLED="true")
+
+
 async def test_the_runtime_role_on_a_migrated_database_may_serve(database: TestDatabase) -> None:
     await _start(
         DATABASE_URL=database.runtime_url,
@@ -49,7 +68,7 @@ async def test_the_runtime_role_on_a_migrated_database_may_serve(database: TestD
     [
         ("superuser_url", "The role is a superuser."),
         ("migration_url", "The role owns the schema."),
-        ("retention_url", "The role can change detail, salt in the table audit_entry."),
+        ("retention_url", "The role can erase personal data."),
     ],
 )
 async def test_a_role_that_may_do_too_much_is_refused_by_name_of_its_powers(
@@ -79,7 +98,7 @@ async def test_a_database_that_was_never_migrated_is_refused(unmigrated_database
 
 
 async def test_a_schema_of_a_newer_release_is_refused(database: TestDatabase) -> None:
-    database.execute("UPDATE orchestrator.alembic_version SET version_num = '9999'")
+    _at_a_later_revision(database, serves_code_since="9999")
 
     refusal = await _refusal(DATABASE_URL=database.runtime_url, WORKER_ENABLED="true")
 
@@ -95,11 +114,42 @@ async def test_a_schema_of_a_newer_release_is_refused(database: TestDatabase) ->
     ids=["unreachable", "unknown-host"],
 )
 async def test_a_database_that_does_not_answer_is_one_sentence_without_its_password(url: str) -> None:
+    refusal = await _refusal(DATABASE_URL=url, DATABASE_WAIT_SECONDS="0", WORKER_ENABLED="true")
+
+    assert refusal.code == "DATABASE_UNREACHABLE"
+    assert refusal.message.startswith("No database answers at the address in this URL")
+    assert "hunter2" not in refusal.message
+
+
+async def test_a_database_that_does_not_exist_is_no_reason_to_wait(database: TestDatabase) -> None:
+    url = database.runtime_url.replace(database.name, "no_such_database")
+
     refusal = await _refusal(DATABASE_URL=url, WORKER_ENABLED="true")
 
     assert refusal.code == "START_REFUSED"
-    assert refusal.message.startswith("The database can't be used with this URL")
-    assert "hunter2" not in refusal.message
+
+
+async def test_a_start_waits_for_a_database_that_comes_later(database: TestDatabase) -> None:
+    proxy = CuttingProxy(database.runtime_url)
+    async with proxy:
+        url, port = proxy.url, proxy.port
+    # Nothing listens there any more.
+    told: list[str] = []
+    later = CuttingProxy(database.runtime_url, port=port)
+    beginnings: list[asyncio.Task[CuttingProxy]] = []
+
+    def waiting(reason: str) -> None:
+        told.append(reason)
+        if not beginnings:
+            beginnings.append(asyncio.create_task(later.__aenter__()))
+
+    settings = ConnectionSettings(url=url)
+    try:
+        assert await awaited_start_faults(settings, wait_seconds=60, waiting=waiting) == ()
+    finally:
+        await beginnings[0]
+        await later.__aexit__()
+    assert told[0].startswith("No database answers")
 
 
 async def test_a_wrong_password_is_one_sentence_without_it(database: TestDatabase) -> None:
@@ -107,7 +157,8 @@ async def test_a_wrong_password_is_one_sentence_without_it(database: TestDatabas
 
     refusal = await _refusal(DATABASE_URL=url, WORKER_ENABLED="true")
 
-    assert refusal.message.startswith("The database can't be used with this URL")
+    assert refusal.code == "START_REFUSED"
+    assert refusal.message.startswith("The database answers and can't be used with this URL")
     assert "hunter2" not in refusal.message
 
 

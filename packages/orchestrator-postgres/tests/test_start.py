@@ -5,7 +5,10 @@ from tests.plugins.migrated_database import TestDatabase
 from tests.plugins.postgres_harness import PostgresHarness
 
 from orchestrator_postgres.engine import ConnectionSettings, PostgresEngine
+from orchestrator_postgres.migrate import migrate
+from orchestrator_postgres.reachability import DatabaseUnreachable
 from orchestrator_postgres.readiness import unreadiness
+from orchestrator_postgres.schema_revision import KNOWN_REVISIONS
 from orchestrator_postgres.start_check import start_faults
 
 NOWHERE = ConnectionSettings(
@@ -39,9 +42,21 @@ async def test_an_older_schema_has_to_be_migrated_first(database: TestDatabase) 
 
 
 async def test_a_database_that_does_not_answer_is_told_without_its_password() -> None:
-    (fault,) = await start_faults(NOWHERE)
-    assert "check address, role and password" in fault
-    assert "wonderland" not in f"{fault}{NOWHERE}"
+    with pytest.raises(DatabaseUnreachable, match="No database answers") as refusal:
+        await start_faults(NOWHERE)
+    assert "wonderland" not in f"{refusal.value}{NOWHERE}"
+
+
+async def test_a_refused_login_is_told_from_a_database_that_does_not_answer(database: TestDatabase) -> None:
+    url = database.runtime_url.replace(":runtime@", ":wonderland@")
+    (fault,) = await start_faults(ConnectionSettings(url=url))
+    assert fault.startswith("The database answers and can't be used with this URL")
+    assert "wonderland" not in fault
+
+
+async def test_the_schema_of_the_release_before_is_served_from(unmigrated_database: TestDatabase) -> None:
+    migrate(unmigrated_database.migration_url, target=KNOWN_REVISIONS[-2])
+    assert await start_faults(ConnectionSettings(url=unmigrated_database.runtime_url)) == ()
 
 
 async def test_a_database_that_takes_work_is_ready(harness: PostgresHarness) -> None:

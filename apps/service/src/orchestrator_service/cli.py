@@ -12,16 +12,20 @@ from orchestrator_service.reconcile.arguments import add_operator_commands
 from orchestrator_service.retention.arguments import add_retention_commands
 
 _UNUSABLE = 2
+_UNREACHABLE = 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return 0, 1 if it failed or found something, or 2 if it couldn't begin (settings, usage)."""
+    """Run one command; return 0, 1 if it failed or found something, 2 if it couldn't begin (settings, usage), or 3.
+
+    3 says that no database answered: the same command may succeed later.
+    """
     chosen = command_parser().parse_args(arguments)
     try:
         return _run(chosen)
     except OrchestratorError as fault:
         _tell(fault)
-        return _UNUSABLE
+        return _UNREACHABLE if fault.code == "DATABASE_UNREACHABLE" else _UNUSABLE
 
 
 def command_parser() -> argparse.ArgumentParser:

@@ -10,6 +10,10 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "Database": {
         "DATABASE_URL": "The database, as the restricted runtime role.",
         "DATABASE_POOL": "Connections that the API and the worker of one process keep.",
+        "DATABASE_WAIT_SECONDS": (
+            "How long a start waits for a database that doesn't answer before it ends with 3; one that answers and refuses "
+            "is not waited for."
+        ),
         "MIGRATION_DATABASE_URL": (
             "The database, as the role that owns the schema. Read by `orchestrator migrate` and `provision` only; the "
             "service never needs it."

@@ -61,6 +61,7 @@ class Settings:
 
     database_url: str = field(repr=False)
     database_pool: int
+    database_wait_seconds: float
     listen: Listener
     management: Listener | None
     request_api_enabled: bool
@@ -127,6 +128,7 @@ def settings_from(environment: Environment) -> Settings:
     return Settings(
         database_url=environment.database_url("DATABASE_URL", "the URL of the restricted runtime role"),
         database_pool=environment.integer("DATABASE_POOL", 10, least=2, most=200),
+        database_wait_seconds=environment.seconds("DATABASE_WAIT_SECONDS", 30, least=0, most=3600),
         listen=_listener(environment, "LISTEN", 8080),
         management=_management(environment),
         request_api_enabled=request_api,

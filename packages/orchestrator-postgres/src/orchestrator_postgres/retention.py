@@ -25,7 +25,10 @@ _COUNTS = sql_file("retention_counts")
 _ERASE = sql_file("erase_personal_data")
 _MAY_ERASE: Final = b"""
 SELECT
-  to_regproc('orchestrator.erase_personal_data') IS NOT NULL AS is_there,
+  EXISTS (
+    SELECT FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace
+    WHERE nspname = 'orchestrator' AND proname = 'erase_personal_data'
+  ) AS is_there,
   EXISTS (
     SELECT FROM pg_roles WHERE rolname = 'orchestrator_retention' AND pg_has_role(session_user, oid, 'USAGE')
   ) AS may

@@ -10,7 +10,7 @@ from structlog.stdlib import get_logger
 
 from orchestrator_postgres.engine import ConnectionSettings, PostgresEngine
 from orchestrator_postgres.flows_in_use import flows_in_use
-from orchestrator_postgres.start_check import start_faults
+from orchestrator_postgres.start_check import awaited_start_faults
 from orchestrator_postgres.wakeup import PostgresWakeup
 from orchestrator_service.assembly.api import api_app, authentication_by, management_app
 from orchestrator_service.assembly.catalogue import deployed_catalogue
@@ -45,13 +45,16 @@ async def assembled(
     Spans go to `traces`, if a host has its own, else where the settings say.
 
     Raises SettingsInvalid (a catalogue or an issuer that can't be used) or StartRefused (schema, role, contracts of
-    published flows that mean something else by now), with every fault at once.
+    published flows that mean something else by now), with every fault at once. Raises DatabaseUnreachable once the
+    settings' time to wait for a database is over.
     """
     values = DeploymentValues(environment=variables)
     catalogue = deployed_catalogue(settings, values)
     authentication = authentication_by(settings)
     connection = ConnectionSettings(url=settings.database_url)
-    faults = await start_faults(connection)
+    faults = await awaited_start_faults(
+        connection, wait_seconds=settings.database_wait_seconds, waiting=_waiting_for_the_database
+    )
     if not faults:
         faults = contract_faults(await flows_in_use(connection), catalogue.named_by)
     if faults:
@@ -81,6 +84,10 @@ async def assembled(
             worker=None if working is None else working.worker,
             draining=parts.draining,
         )
+
+
+def _waiting_for_the_database(reason: str) -> None:
+    get_logger("orchestrator").warning("waiting_for_the_database", reason=reason)
 
 
 def _disturbed_wakeup(kind: str) -> None:

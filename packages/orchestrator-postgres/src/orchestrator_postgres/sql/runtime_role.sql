@@ -128,5 +128,7 @@ UNION ALL
 SELECT 'The role can erase personal data.'
 WHERE EXISTS (
   SELECT FROM held
-  WHERE has_function_privilege(held.oid, to_regproc('orchestrator.erase_personal_data')::oid, 'EXECUTE')
+  CROSS JOIN home
+  JOIN pg_proc AS door ON door.pronamespace = home.oid AND door.proname = 'erase_personal_data'
+  WHERE has_function_privilege(held.oid, door.oid, 'EXECUTE')
 );
