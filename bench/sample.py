@@ -63,3 +63,8 @@ def processor_milliseconds(work: Callable[[], object]) -> float:
     start = process_time()
     work()
     return (process_time() - start) * 1e3
+
+
+def processor_microseconds_per(items: int, work: Callable[[], object]) -> float:
+    """Return that time for each of the items that the work does."""
+    return processor_milliseconds(work) / items * 1e3

@@ -1,4 +1,4 @@
-"""The scoring decision over many rows that come as lines of JSON or as Arrow columns."""
+"""The scoring decision over many rows that come as lines of JSON or as Arrow columns, in processor time."""
 
 from functools import partial
 from typing import Any
@@ -7,10 +7,11 @@ import pyarrow as pa  # type: ignore[import-untyped]  # it comes without types
 
 from bench.figure import Figure, Measured, RatioAtMost, TimesFasterAtLeast
 from bench.peers import PeerProcess
-from bench.sample import alternately, microseconds_per
+from bench.sample import alternately, processor_microseconds_per
 from bench.scoring import scoring_decision, scoring_rows
 from orchestrator_domain.exact_json.text import dump_json
-from orchestrator_domain.simulation.bulk import evaluate_json_lines, evaluate_many
+from orchestrator_domain.simulation.bulk import evaluate_many
+from orchestrator_domain.simulation.json_lines import evaluate_json_lines
 from orchestrator_service.bulk_decisions import TableDecision
 
 _LINES = 20_000
@@ -38,7 +39,7 @@ def _json_lines(besides: dict[str, Any]) -> Measured:
         process.ask({"lines": texts})
         samples = alternately(
             {
-                "ours": lambda: microseconds_per(
+                "ours": lambda: processor_microseconds_per(
                     _LINES, lambda: list(evaluate_json_lines(definition, lines))
                 ),
                 "msgspec": partial(process.ask, {"measure": "msgspec"}),
@@ -55,8 +56,10 @@ def _arrow() -> Measured:
     table = TableDecision(definition=definition)
     samples = alternately(
         {
-            "ours": lambda: microseconds_per(_ROWS, lambda: list(table.over_batches([batch]))),
-            "mappings": lambda: microseconds_per(_ROWS, lambda: list(evaluate_many(definition, rows))),
+            "ours": lambda: processor_microseconds_per(_ROWS, lambda: list(table.over_batches([batch]))),
+            "mappings": lambda: processor_microseconds_per(
+                _ROWS, lambda: list(evaluate_many(definition, rows))
+            ),
         }
     )
     return Measured(value=samples["ours"], baseline=samples["mappings"], baseline_name="rows as mappings")

@@ -1,9 +1,9 @@
-"""Decode lines of JSON with msgspec, numbers with a fraction as Decimals; speak JSON lines as `decision_engines` does."""
+"""Decode lines of JSON with msgspec, numbers with a fraction as Decimals, in processor time; speak JSON lines as `decision_engines` does."""
 
 import json
 import sys
 from decimal import Decimal
-from time import perf_counter
+from time import process_time
 
 import msgspec  # type: ignore[import-not-found]  # it is installed among the peers
 
@@ -17,10 +17,10 @@ def main() -> None:
             lines = [text.encode() for text in question["lines"]]
             print(json.dumps(len(lines)), flush=True)
             continue
-        start = perf_counter()
+        start = process_time()
         for text in lines:
             decode(text)
-        print(json.dumps((perf_counter() - start) / len(lines) * 1e6), flush=True)
+        print(json.dumps((process_time() - start) / len(lines) * 1e6), flush=True)
 
 
 main()

@@ -7,19 +7,23 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator_domain.decision.definition import DecisionDefinition
+from orchestrator_domain.decision.condition import Comparator, Comparison, LiteralOperand, PathOperand
+from orchestrator_domain.decision.definition import DecisionDefinition, HitPolicy, Rule
 from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
 from orchestrator_domain.decision.outcome import DecisionResult
+from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.text import parse_json
 from orchestrator_domain.exact_json.value import InexactJson
 from orchestrator_domain.flow.document import read_flow
+from orchestrator_domain.identifiers import RuleKey
 from orchestrator_domain.testing.decision_strategies import decisions
 from orchestrator_service.authoring.case_columns import CaseColumns, UnusableColumns
 from orchestrator_service.bulk_decisions import TableDecision
-from orchestrator_service.exact_arrow import InexactColumn, exact_cells
+from orchestrator_service.exact_arrow import InexactColumn, exact_cells, python_cells
 
 FLOW = Path(__file__).parents[3] / "contracts" / "corpus" / "valid" / "scoring-minimo.json"
 SCORING = read_flow(parse_json(FLOW.read_bytes())).decisions[0]
@@ -64,6 +68,49 @@ def test_batches_are_decided_as_each_row_alone(definition: DecisionDefinition, t
     assert list(TableDecision(definition=definition).over_batches([table, table])) == 2 * alone(
         definition, table
     )
+
+
+def test_tables_with_fewer_combinations_than_rows_are_decided_as_each_row_alone() -> None:
+    rows = [{"a": number % 3, "b": None if number % 5 else number % 2 == 0} for number in range(200)]
+    table = pa.RecordBatch.from_pylist(rows, schema=pa.schema([("a", pa.int8()), ("b", pa.bool_())]))
+    conditions = [
+        Comparison(
+            operator=Comparator.EQ,
+            left=PathOperand(pointer=Pointer.parse(path)),
+            right=LiteralOperand(value=value),
+        )
+        for path, value in (("/a", 1), ("/b", True))
+    ]
+    rules = tuple(
+        Rule(id=RuleKey(f"rule-{number}"), when=when, output=f"OUT-{number}")
+        for number, when in enumerate(conditions)
+    )
+    definition = evolve(SCORING, rules=rules, hit_policy=HitPolicy.FIRST)
+    for part in (table, table.slice(3, 150), table.slice(0, 4)):
+        assert list(TableDecision(definition=definition).over_batches([part])) == alone(definition, part)
+
+
+@given(
+    st.sampled_from(
+        [pa.decimal128(38, 18), pa.decimal128(9, 2), pa.decimal256(76, 40), pa.decimal128(5, -2)]
+    ),
+    st.lists(st.integers(-99_999, 99_999), max_size=5),
+    st.integers(0, 2),
+)
+def test_decimals_are_read_with_their_digits(kind: Any, coefficients: list[int], offset: int) -> None:
+    cells = [Decimal(each).scaleb(-kind.scale) for each in coefficients]
+    column = pa.array(cells, kind)[offset:]
+    assert list(map(repr, python_cells(column))) == list(map(repr, column.to_pylist()))
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint64(), pa.bool_()]
+)
+@pytest.mark.parametrize("cells", [[], [1], [0, 1, 1, 0], [1, None, 0]])
+def test_other_cells_are_read_as_they_are(kind: Any, cells: list[int | None]) -> None:
+    column = pa.array([1, *cells]).cast(kind)
+    for part in (column, column[1:]):
+        assert list(map(repr, python_cells(part))) == list(map(repr, part.to_pylist()))
 
 
 @pytest.fixture

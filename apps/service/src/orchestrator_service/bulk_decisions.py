@@ -1,13 +1,14 @@
 """One decision over tables of any length: Arrow batches and Parquet files, on one process or several.
 
 Only the columns that the decision reads are looked at. A column is named by its place in the decision's context, as
-`results/buro/score`, or holds objects in which the rest of the path lies. Rows that hold the same values are decided
-once in each batch. Needs pyarrow, the extra `arrow` of this package.
+`results/buro/score`, or holds objects in which the rest of the path lies. Where many rows
+of a batch have to hold the same values, those are decided once. Needs pyarrow, the extra `arrow` of this package.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import chain, repeat
+from math import prod
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +24,7 @@ from orchestrator_domain.decision.outcome import DecisionResult
 from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonValue, check_exact
 from orchestrator_service.authoring.case_columns import CaseColumns
-from orchestrator_service.exact_arrow import InexactColumn, exact_cells
+from orchestrator_service.exact_arrow import InexactColumn, exact_cells, python_cells
 
 _ROWS_AT_ONCE: Final = 1 << 18
 
@@ -78,6 +79,10 @@ class TableDecision:
             ((values, codes),) = read
             results = list(generated.over_values((value,) for value in values))
             return map(results.__getitem__, codes)
+        if prod(len(values) for values, _ in read) > batch.num_rows:
+            # Few rows are equal, and to look for those costs more than to decide them.
+            cells = (map(values.__getitem__, codes) for values, codes in read)
+            return generated.over_values(zip(*cells, strict=True))
         decided = _Decided(generated, [values for values, _ in read])
         return map(decided.__getitem__, zip(*(codes for _, codes in read), strict=True))
 
@@ -104,7 +109,7 @@ class TableDecision:
             cells = [_below(_checked(exact(cell)), rest) for cell in column.to_pylist()]
             return cells, range(len(cells))
         coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-        different = [exact(cell) for cell in coded.dictionary.to_pylist()]
+        different = [exact(cell) for cell in python_cells(coded.dictionary)]
         if not _is_surely_within(coded.type.value_type):
             different = [_checked(value) for value in different]
         values = [_below(value, rest) for value in different] if rest.tokens else different

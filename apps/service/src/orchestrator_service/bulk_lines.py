@@ -11,7 +11,7 @@ from attrs import frozen
 from orchestrator_domain.decision.definition import DecisionDefinition
 from orchestrator_domain.decision.outcome import DecisionResult
 from orchestrator_domain.exact_json.text import MalformedJson
-from orchestrator_domain.simulation.bulk import evaluate_json_lines
+from orchestrator_domain.simulation.json_lines import evaluate_json_lines
 
 type Part = tuple[int, int]
 """Where a part of a file begins and ends, in bytes, both at the beginning of a line."""

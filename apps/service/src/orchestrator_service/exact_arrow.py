@@ -15,6 +15,17 @@ type Exact = Callable[[Any], JsonValue | Absent]
 
 _NARROW_FLOATS: Final = {"halffloat": ("e", 5), "float": ("f", 9)}
 """By type: how a float narrower than Python's is packed, and how many digits are always enough for it."""
+_WHOLE_NUMBERS: Final[dict[str, Any]] = {
+    "int8": "b",
+    "int16": "h",
+    "int32": "i",
+    "int64": "q",
+    "uint8": "B",
+    "uint16": "H",
+    "uint32": "I",
+    "uint64": "Q",
+}
+"""By type: how its cells lie in memory, for `memoryview`."""
 
 
 class InexactColumn(OrchestratorError):
@@ -45,6 +56,19 @@ def exact_cells(kind: Any, name: str, *, shortest_floats: bool = False) -> Exact
     if _is_list(kind):
         return _exact_list(kind, name, shortest_floats=shortest_floats)
     raise InexactColumn(f"The column '{name}' is of type {kind}, which JSON doesn't have; cast it first.")
+
+
+def python_cells(column: Any) -> list[Any]:
+    """Return what `to_pylist` gives, in a fraction of its time where cells are decimals or whole numbers."""
+    if column.null_count:
+        return list(column.to_pylist())
+    if pa.types.is_decimal(column.type):
+        return list(map(Decimal, column.cast(pa.string()).to_pylist()))
+    layout = _WHOLE_NUMBERS.get(str(column.type))
+    if layout is None or not len(column):
+        return list(column.to_pylist())
+    cells = memoryview(column.buffers()[1]).cast(layout)
+    return list(cells[column.offset : column.offset + len(column)])
 
 
 def _is_exact(kind: Any) -> bool:

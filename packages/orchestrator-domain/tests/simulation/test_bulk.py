@@ -7,8 +7,7 @@ from orchestrator_domain.decision.context import EvaluationContext
 from orchestrator_domain.decision.definition import DecisionDefinition
 from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
 from orchestrator_domain.decision.generated import paths_read
-from orchestrator_domain.exact_json.text import dump_json
-from orchestrator_domain.simulation.bulk import evaluate_json_lines, evaluate_many, evaluate_values
+from orchestrator_domain.simulation.bulk import evaluate_many, evaluate_values
 from orchestrator_domain.testing.decision_strategies import decision_contexts, decisions
 
 
@@ -27,13 +26,3 @@ def test_many_rows_are_decided_as_each_row_alone(
 @given(decisions())
 def test_an_iterable_without_rows_has_no_results(definition: DecisionDefinition) -> None:
     assert list(evaluate_many(definition, iter(()))) == []
-
-
-@given(decisions(), st.lists(decision_contexts(), max_size=5))
-def test_lines_of_json_are_decided_as_each_row_alone(
-    definition: DecisionDefinition, contexts: list[EvaluationContext]
-) -> None:
-    alone = [CompiledDecisionEvaluator().evaluate(definition, context) for context in contexts]
-    lines = [dump_json(context).encode() for context in contexts]
-
-    assert list(evaluate_json_lines(definition, lines)) == alone

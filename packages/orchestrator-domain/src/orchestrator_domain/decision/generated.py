@@ -9,6 +9,7 @@ generated is the way of ordinary rows.
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Final, cast
 
 from attrs import frozen
@@ -30,29 +31,39 @@ type Values = Sequence[JsonValue | Absent]
 _NO_PLAIN_OBJECT: Final = (KeyError, TypeError, IndexError)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, slots=False)
 class GeneratedDecision:
     """A decision made ready for many rows; each row gets the result that the evaluator gives it alone.
 
     - `over_contexts` reads whole contexts, `over_context` a single one.
     - `over_values` takes, for each row, the values at `paths` only (ABSENT where nothing is).
+
+    Each function is made when it is first asked for.
     """
 
+    _definition: DecisionDefinition
     paths: tuple[Pointer, ...]
-    over_context: CompiledDecision
-    over_contexts: Callable[[Iterable[EvaluationContext]], Iterator[DecisionResult]]
-    over_values: Callable[[Iterable[Values]], Iterator[DecisionResult]]
+
+    @cached_property
+    def over_context(self) -> CompiledDecision:
+        return _over_row(self._definition, _from_context, self._decide)
+
+    @cached_property
+    def over_contexts(self) -> Callable[[Iterable[EvaluationContext]], Iterator[DecisionResult]]:
+        return _over_rows(self._definition, _from_context, self._decide)
+
+    @cached_property
+    def over_values(self) -> Callable[[Iterable[Values]], Iterator[DecisionResult]]:
+        return _over_rows(self._definition, _from_values, _over_values(self.paths, self._decide))
+
+    @cached_property
+    def _decide(self) -> CompiledDecision:
+        return compile_decision(self._definition)
 
 
 def generate_decision(definition: DecisionDefinition) -> GeneratedDecision:
-    """Generate the functions of a decision."""
-    paths, decide = paths_read(definition), compile_decision(definition)
-    return GeneratedDecision(
-        paths=paths,
-        over_context=_over_row(definition, _from_context, decide),
-        over_contexts=_over_rows(definition, _from_context, decide),
-        over_values=_over_rows(definition, _from_values, _over_values(paths, decide)),
-    )
+    """Make a decision ready for many rows."""
+    return GeneratedDecision(definition=definition, paths=paths_read(definition))
 
 
 def generate_single(definition: DecisionDefinition) -> CompiledDecision:

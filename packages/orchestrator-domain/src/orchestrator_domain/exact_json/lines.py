@@ -16,14 +16,14 @@ from orchestrator_domain.exact_json.value import JsonObject
 _LINES_AT_ONCE: Final = 512
 
 
-def parse_json_lines(lines: Iterable[bytes]) -> Iterator[JsonObject]:
+def parse_json_lines(lines: Iterable[bytes], *, before: int = 0) -> Iterator[JsonObject]:
     """Yield the object of each line, as `parse_json` reads it, in order; lines of white space are skipped.
 
-    Raises MalformedJson with the number of the first line that holds no JSON object, once those before it were yielded.
+    `before` is how many lines went before these. Raises MalformedJson with the number of the first line that holds no JSON object, once those before it were yielded.
     """
     for number, some in enumerate(batched(lines, _LINES_AT_ONCE)):
         quickly = _are_surely_plain(some)
-        for place, line in enumerate(some, start=number * _LINES_AT_ONCE + 1):
+        for place, line in enumerate(some, start=before + number * _LINES_AT_ONCE + 1):
             try:
                 value = _read(line) if quickly else None
             except ValueError:
@@ -31,8 +31,16 @@ def parse_json_lines(lines: Iterable[bytes]) -> Iterator[JsonObject]:
                 value = None
             if type(value) is dict:
                 yield value
-            elif line and not line.isspace():
-                yield _object(line, place)
+            elif (found := parse_json_line(line, place)) is not None:
+                yield found
+
+
+def parse_json_line(line: bytes, place: int) -> JsonObject | None:
+    """Return the object of one line, as `parse_json` reads it; None for white space.
+
+    Raises MalformedJson with the line's number, `place`.
+    """
+    return _object(line, place) if line and not line.isspace() else None
 
 
 def _are_surely_plain(some: Sequence[bytes]) -> bool:

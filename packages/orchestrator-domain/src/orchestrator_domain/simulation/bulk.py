@@ -6,7 +6,6 @@ from orchestrator_domain.decision.context import EvaluationContext
 from orchestrator_domain.decision.definition import DecisionDefinition
 from orchestrator_domain.decision.generated import Values, generate_decision
 from orchestrator_domain.decision.outcome import DecisionResult
-from orchestrator_domain.exact_json.lines import parse_json_lines
 
 
 def evaluate_many(
@@ -27,12 +26,3 @@ def evaluate_values(definition: DecisionDefinition, rows: Iterable[Values]) -> I
     rows by `zip(*columns)`.
     """
     return generate_decision(definition).over_values(rows)
-
-
-def evaluate_json_lines(definition: DecisionDefinition, lines: Iterable[bytes]) -> Iterator[DecisionResult]:
-    """Yield the result of each context that a line of JSON spells, in order; empty lines are skipped.
-
-    Raises MalformedJson with the number of the first line that holds no JSON object, once the results before it were
-    yielded.
-    """
-    return generate_decision(definition).over_contexts(parse_json_lines(lines))
