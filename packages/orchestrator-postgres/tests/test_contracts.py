@@ -1,6 +1,7 @@
 """The suites of the ports, on PostgreSQL."""
 
 from orchestrator_domain.testing.contracts.change_marks_contract import ChangeMarksContract
+from orchestrator_domain.testing.contracts.event_judgement_contract import EventJudgementContract
 from orchestrator_domain.testing.contracts.execution_queue_contract import ExecutionQueueContract
 from orchestrator_domain.testing.contracts.flow_store_contract import FlowStoreContract
 from orchestrator_domain.testing.contracts.history_contract import HistoryContract
@@ -50,6 +51,10 @@ class TestPostgresRecentPast(RecentPastContract):
 
 
 class TestPostgresUnitOfWork(UnitOfWorkContract):
+    pass
+
+
+class TestPostgresEventJudgement(EventJudgementContract):
     pass
 
 

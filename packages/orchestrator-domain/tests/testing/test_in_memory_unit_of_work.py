@@ -5,6 +5,7 @@ import pytest
 from orchestrator_domain.errors import RevisionMismatch, StorageUnavailable
 from orchestrator_domain.flow.lifecycle import StoredFlow
 from orchestrator_domain.ports.unit_of_work import Transaction
+from orchestrator_domain.testing.contracts.event_judgement_contract import EventJudgementContract
 from orchestrator_domain.testing.contracts.in_memory_harness import InMemoryHarness
 from orchestrator_domain.testing.contracts.stored_cases import StoredCases
 from orchestrator_domain.testing.contracts.unit_of_work_contract import UnitOfWorkContract
@@ -15,6 +16,10 @@ from orchestrator_domain.testing.scripted_handlers import SimulatedCrash
 
 class TestInMemoryUnitOfWork(UnitOfWorkContract):
     """Runs the shared suite; `harness` is the in-memory one."""
+
+
+class TestInMemoryEventJudgement(EventJudgementContract):
+    """Runs the shared suite; each event is a story of its own here."""
 
 
 async def test_a_story_runs_again_when_what_it_read_was_changed_meanwhile(harness: InMemoryHarness) -> None:

@@ -6,11 +6,13 @@ from functools import cached_property
 import psycopg
 from attrs import define
 
+from orchestrator_domain.ports.event_judgement import AddressedEvent, AnsweredEvent, Judge
 from orchestrator_domain.ports.flow_store import FlowStore, RequestTypeStore
 from orchestrator_domain.ports.history import HistoryReader
 from orchestrator_domain.ports.reconciliation_store import ReconciliationStore
 from orchestrator_domain.ports.request_store import RequestStore
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
+from orchestrator_postgres.acceptance_lane import AcceptanceLane
 from orchestrator_postgres.bounded_retry import ATTEMPTS_MAX, retried
 from orchestrator_postgres.engine import PostgresEngine, StoreConnection
 from orchestrator_postgres.fault_translation import ROLLED_BACK_STATES, unavailable
@@ -49,11 +51,12 @@ class PostgresTransaction(Transaction):
 
 
 class PostgresUnitOfWork(UnitOfWork):
-    """Run stories at READ COMMITTED, on connections of an engine."""
+    """Run stories at READ COMMITTED, on connections of an engine; events that come at one moment share a transaction."""
 
     def __init__(self, engine: PostgresEngine, *, attempts_max: int = ATTEMPTS_MAX) -> None:
         self._engine = engine
         self._attempts_max = attempts_max
+        self._acceptances = AcceptanceLane(engine, alone=super().judge_event)
 
     async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
         async def told(_: int) -> Result:
@@ -68,6 +71,9 @@ class PostgresUnitOfWork(UnitOfWork):
                 return await _told_once(connection, story)
 
         return await retried(told, attempts_max=self._attempts_max)
+
+    async def judge_event(self, event: AddressedEvent, judge: Judge) -> AnsweredEvent:
+        return await self._acceptances.settle(event, judge)
 
 
 async def _told_once[Result](

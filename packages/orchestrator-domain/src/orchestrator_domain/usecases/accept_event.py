@@ -1,4 +1,4 @@
-"""Accept an event: one short transaction, and nothing is called in it."""
+"""Accept an event: it is judged in one short transaction, and nothing is called in it."""
 
 from attrs import frozen
 
@@ -7,9 +7,16 @@ from orchestrator_domain.audit import AuditFact, AuditKind
 from orchestrator_domain.errors import NotFound, OrchestratorError
 from orchestrator_domain.execution.execution import Execution, ExecutionStatus
 from orchestrator_domain.identifiers import AuditEntryId, ExecutionId
+from orchestrator_domain.ports.event_judgement import (
+    AddressedEvent,
+    AnsweredEvent,
+    NewExecution,
+    RequestAtHand,
+)
+from orchestrator_domain.ports.flow_store import FlowStore
 from orchestrator_domain.ports.identifiers import Identifiers
 from orchestrator_domain.ports.observer import Command, Observer
-from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
+from orchestrator_domain.ports.unit_of_work import UnitOfWork
 from orchestrator_domain.ports.wakeup import Wakeup
 from orchestrator_domain.request.acceptance import (
     Accepted,
@@ -47,48 +54,50 @@ class AcceptEvent:
     observer: Observer
 
     async def __call__(self, command: AcceptEventCommand, actor: Actor) -> EventAccepted:
-        # One id for all runs of the story: a second run that finds it knows that the first one's commit had happened.
+        # One id however often the event is judged: who finds it knows that an earlier commit had happened.
         execution_id = ExecutionId(self.identifiers.uuid())
 
-        async def story(work: Transaction) -> EventAccepted:
-            return await self._accept(work, command, actor, execution_id)
+        async def judge(found: RequestAtHand | None, flows: FlowStore) -> NewExecution | AnsweredEvent:
+            return await self._judged(found, flows, command, actor, execution_id)
 
+        event = AddressedEvent(request_id=command.request_id, actor=actor, key=command.key)
         try:
-            accepted = await self.unit_of_work.run(story)
+            answered = await self.unit_of_work.judge_event(event, judge)
         except OrchestratorError as refusal:
             self.observer.command_refused(command=Command.SEND_EVENT, code=refusal.code)
             raise
-        if accepted.execution.status is ExecutionStatus.PENDING:
+        execution, flow = answered.execution, answered.request.flow
+        replayed = execution.id != execution_id
+        if execution.status is ExecutionStatus.PENDING:
             self.wakeup.hint()
-        if not accepted.replayed:
-            self.observer.event_accepted(
-                request_id=command.request_id, execution_id=accepted.execution.id, flow=accepted.flow
-            )
-        return accepted
+        if not replayed:
+            self.observer.event_accepted(request_id=command.request_id, execution_id=execution.id, flow=flow)
+        return EventAccepted(execution=execution, flow=flow, replayed=replayed)
 
-    async def _accept(
-        self, work: Transaction, command: AcceptEventCommand, actor: Actor, execution_id: ExecutionId
-    ) -> EventAccepted:
-        visible = await work.requests.lock_visible(command.request_id, actor)
-        if visible is None:
+    async def _judged(
+        self,
+        found: RequestAtHand | None,
+        flows: FlowStore,
+        command: AcceptEventCommand,
+        actor: Actor,
+        execution_id: ExecutionId,
+    ) -> NewExecution | AnsweredEvent:
+        if found is None:
             raise NotFound("There is no such request.")
-        flow = visible.request.flow
         decision = decide_acceptance(
             command,
             actor,
-            request=visible.request,
-            flow=await self.flows.ready(flow, work.flows),
-            earlier=await work.requests.execution_by_key(command.request_id, command.key),
-            active=visible.active_execution,
+            request=found.request,
+            flow=await self.flows.ready(found.request.flow, flows),
+            earlier=found.earlier,
+            active=found.active_execution,
             execution_id=execution_id,
         )
         match decision:
             case Repeated(execution=execution):
-                return EventAccepted(execution=execution, flow=flow, replayed=execution.id != execution_id)
-            case Accepted() as accepted:
-                fact = self._fact(accepted, actor)
-                stored = await work.requests.save_acceptance(accepted.request, accepted.execution, fact)
-                return EventAccepted(execution=stored, flow=flow, replayed=False)
+                return AnsweredEvent(request=found.request, execution=execution)
+            case Accepted(request=request, execution=execution):
+                return NewExecution(request=request, execution=execution, fact=self._fact(decision, actor))
 
     def _fact(self, accepted: Accepted, actor: Actor) -> AuditFact:
         execution = accepted.execution

@@ -13,6 +13,7 @@ pytest.register_assert_rewrite(
             "change_marks_contract",
             "claiming_contract",
             "completing_contract",
+            "event_judgement_contract",
             "execution_queue_contract",
             "fencing_contract",
             "flow_store_contract",
