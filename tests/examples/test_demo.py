@@ -38,6 +38,37 @@ EXPECTED = {
     "what the payment provider saw": "1 call, 1 charge",
 }
 
+# What section 16 of the specification wants to see reproduced from a clean checkout, and the steps that show it.
+SECTION_16 = {
+    "publication and activation of two request types": (
+        "flow validated and published",
+        "flow activated",
+        "purchase published and activated",
+    ),
+    "client found and not found": ("client found", "client not found"),
+    "INE and bank statement captured": ("INE registered", "bank statement registered"),
+    "scoring at its bounds": ("bureau scores 71", "bureau scores 70", "bureau scores 61", "bureau scores 60"),
+    "version 2 with the licence published": (
+        "version 2 published and activated",
+        "version 2 asks for the licence",
+        "licence registered",
+    ),
+    "versions 1 and 2 side by side": (
+        "requests before and after",
+        "version 1 goes on as before",
+        "version 2 at the bureau",
+    ),
+    "an event repeated": ("event repeated with its key",),
+    "two events at once": ("two events at once",),
+    "recovery after a restart": ("worker killed during a call", "what the bureau saw of it"),
+    "an uncertain effect reconciled": (
+        "answer to the payment lost",
+        "operator looks what waits",
+        "operator confirms from the ledger",
+        "what the payment provider saw",
+    ),
+}
+
 
 @pytest.fixture(scope="module")
 def lines() -> list[dict[str, Any]]:
@@ -55,6 +86,16 @@ def test_every_step_is_seen_as_expected(lines: list[dict[str, Any]]) -> None:
     assert {
         step["step"] for step in steps if step["seen"] in step["expected"].split(" or ")
     } == EXPECTED.keys()
+
+
+@pytest.mark.parametrize("point", SECTION_16)
+def test_every_point_of_section_16_is_reproduced(point: str, lines: list[dict[str, Any]]) -> None:
+    seen = {
+        line["step"]: line["seen"] in line["expected"].split(" or ")
+        for line in lines
+        if line["kind"] == "step"
+    }
+    assert [step for step in SECTION_16[point] if not seen[step]] == []
 
 
 def test_progress_is_told_before_the_first_step_and_the_verdict_after_the_last(

@@ -63,6 +63,12 @@ def test_api_and_worker_are_one_image_with_other_settings() -> None:
     assert switched["worker"] == {"WORKER_ENABLED"}
 
 
+def test_every_setting_can_be_set_but_what_the_image_and_the_file_itself_decide() -> None:
+    decided = {"LISTEN_HOST", "LISTEN_PORT", "MANAGEMENT_HOST", "MANAGEMENT_PORT"}
+    given = {name for service in OURS for name in SERVICES[service]["environment"]}
+    assert given | decided == SETTINGS
+
+
 def test_only_those_who_need_a_role_are_given_its_password() -> None:
     given = {
         name: set(
