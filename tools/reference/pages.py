@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tools.reference.commands_page import commands_page
 from tools.reference.env_example import env_example
+from tools.reference.execution_errors_page import execution_errors_page
 from tools.reference.metrics_page import metrics_page
 from tools.reference.pictures import pictures
 from tools.reference.problems_page import problems_page
@@ -23,6 +24,7 @@ def made_files() -> Mapping[str, str]:
         "docs/reference/commands.md": commands_page(),
         "docs/reference/metrics.md": metrics_page(),
         "docs/reference/problems.md": problems_page(ROOT / "docs" / "problems"),
+        "docs/reference/execution-errors.md": execution_errors_page(),
         "docs/reference/flow-language.md": schema_page(schemas / "flow-definition.schema.json"),
         "docs/reference/integration-catalogue.md": schema_page(schemas / "integration-catalogue.schema.json"),
         **{

@@ -12,7 +12,8 @@ Every refusal and failure of the API is `application/problem+json` (RFC 9457): `
 `detail` is a sentence for people and may change, `correlationId` is what operators look for in logs. `pointer`, where
 there is one, is the JSON Pointer of the place in the body that is meant.
 
-A failure after an event was accepted is no problem of HTTP: it is the `errorCode` of the execution."""
+A failure after an event was accepted is no problem of HTTP: it is the `errorCode` of the execution
+([Execution errors](execution-errors.md))."""
 
 
 def problems_page(pages: Path) -> str:
