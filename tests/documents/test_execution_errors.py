@@ -33,6 +33,8 @@ def given_codes(source: str) -> Iterator[str]:
             case ast.Call(func=ast.Name(id="_stopped" | "_unsettled"), args=arguments):
                 for argument in arguments:
                     yield from _codes(argument)
+            case _:
+                pass
 
 
 def _codes(value: ast.expr) -> Iterator[str]:
