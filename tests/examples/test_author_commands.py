@@ -44,5 +44,6 @@ def test_what_the_readme_tells_authors_to_type_works(checkout: Path) -> None:
         "Nothing differs.",
         "It would end in PASO_M with the outcome M",
         "0 errors, 0 warnings, 0 information in 1 file.",
+        "4 rows decided by RUTA_SCORING.",
     ):
         assert said in ran.stdout

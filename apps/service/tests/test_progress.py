@@ -14,6 +14,7 @@ from tests.plugins.migrated_database import TestDatabase
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_service.cli import main
 
+SCORING = Path(__file__).parents[3] / "contracts" / "corpus" / "valid" / "scoring-minimo.json"
 FOUND: JsonObject = {"found": True, "shelf": "A1"}
 
 type Commands = dict[str, list[str]]
@@ -41,10 +42,16 @@ def commands(database: TestDatabase, tmp_path: Path) -> Commands:
     cases = tmp_path / "cases.jsonl"
     case = {"data": {"item": "saw"}, "events": [{"event": "WITHDRAW"}]}
     cases.write_text(f"{json.dumps(case)}\n" * 2, encoding="utf-8")
+    rows = tmp_path / "scores.csv"
+    rows.write_text("results/buro/score:number\n71\n60\n", encoding="utf-8")
     url = database.runtime_url
     return {
         "replay": ["flow", "replay", "--database", url, "--flow", str(flow)],
         "verify": ["audit", "verify", "--database", url],
+        "decide": [
+            *("flow", "decide", str(SCORING), "--decision", "RUTA_SCORING"),
+            *("--rows", str(rows)),
+        ],
         "simulate": ["flow", "simulate", str(flow), "--cases", str(cases)],
     }
 
@@ -63,7 +70,12 @@ def said(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, 
 
 
 def test_a_bar_is_shown_on_a_terminal_and_nothing_elsewhere(said: Callable[[str, StringIO], str]) -> None:
-    for name, title in (("replay", "requests"), ("verify", "requests"), ("simulate", "cases.jsonl")):
+    for name, title in (
+        ("replay", "requests"),
+        ("verify", "requests"),
+        ("simulate", "cases.jsonl"),
+        ("decide", "scores.csv"),
+    ):
         assert f"{title} " in said(name, Terminal())
         assert said(name, StringIO()) == ""
 

@@ -43,6 +43,10 @@ def _run(chosen: argparse.Namespace) -> int:
             from orchestrator_service.authoring.simulate import simulate  # noqa: PLC0415 -- see above
 
             return simulate(chosen)
+        case (_, "decide"):
+            from orchestrator_service.flow_decide import decide  # noqa: PLC0415 -- see above
+
+            return decide(chosen)
         case (_, "replay"):
             from orchestrator_service.flow_replay import replay  # noqa: PLC0415 -- see above
 

@@ -16,7 +16,6 @@ from orchestrator_domain.exact_json.text import MalformedJson, parse_json
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.flow.document import read_flow
 from orchestrator_domain.flow.ready import ReadyFlow, ready_flow
-from orchestrator_domain.flow.soundness import FlowSoundness
 from orchestrator_domain.identifiers import FlowId
 from orchestrator_domain.simulation.impact import Candidate
 from orchestrator_domain.simulation.impact_document import impact_document
@@ -27,14 +26,15 @@ from orchestrator_postgres.engine import ConnectionSettings
 from orchestrator_postgres.recorded_requests import RecordedPast, recorded_past
 from orchestrator_service.authoring.progress import progress_bar
 from orchestrator_service.authoring.screen import write_json
-from orchestrator_service.authoring.sources import UnusableFile, read_source
+from orchestrator_service.authoring.sound_flow import sound_document
+from orchestrator_service.authoring.sources import UnusableFile
 from orchestrator_service.impact_chart import ShareCurve, impact_svg
 from orchestrator_service.impact_report import tell_impact
 
 
 def replay(chosen: argparse.Namespace) -> int:
     """Replay a database's past against a candidate; return 1 if anything would differ or couldn't be carried."""
-    document = _sound(chosen.flow)
+    document = sound_document(chosen.flow)
     threshold, values = _threshold(chosen, document)
     candidate = Candidate(
         flow=ReadyFlow(definition=read_flow(document)), evaluate=CompiledDecisionEvaluator().evaluate
@@ -82,17 +82,6 @@ class _Replayed:
                     f"Version {stored.version} of the flow can't be read by this release; use the one that published it."
                 ) from None
         return self._flows[flow_id]
-
-
-def _sound(path: Path) -> JsonObject:
-    source = read_source(path)
-    errors = FlowSoundness(resolve_contract=lambda _: ()).validate(source.document).errors
-    if errors:
-        first = errors[0]
-        message = f"{first.code}: {first.message} ('orchestrator flow validate' tells all findings.)"
-        raise UnusableFile(path, message, source.positions.of(first.pointer))
-    assert isinstance(source.document, dict), "a flow without errors is an object"
-    return source.document
 
 
 def _threshold(

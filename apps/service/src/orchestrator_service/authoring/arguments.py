@@ -15,6 +15,7 @@ def add_author_commands(commands: Any) -> None:
     _cases(actions)
     _explain(actions)
     _simulate(actions)
+    _decide(actions)
     _replay(actions)
     catalogue = commands.add_parser("catalogue", help="check an integration catalogue in a file")
     _check(catalogue.add_subparsers(dest="action", required=True, metavar="ACTION"))
@@ -92,13 +93,29 @@ def _simulate(actions: Any) -> None:
         metavar="FILE",
         help="hold inputs and results to the contracts of this catalogue",
     )
-    simulate.add_argument(
-        "--floats",
-        choices=("refuse", "shortest"),
-        default="refuse",
-        help="take float columns as their shortest decimals; refused unless given",
-    )
+    _floats(simulate)
     _format(simulate, "text", "json")
+
+
+def _decide(actions: Any) -> None:
+    decide = actions.add_parser(
+        "decide", help="decide every row of a file by one decision; exit 1 if one has no output"
+    )
+    decide.add_argument("file", type=Path, metavar="FILE")
+    decide.add_argument("--decision", required=True, metavar="KEY", help="the decision of the flow")
+    decide.add_argument(
+        "--rows",
+        type=Path,
+        required=True,
+        metavar="ROWS",
+        help="what the decision reads, a row each, in .jsonl, .csv or .parquet",
+    )
+    decide.add_argument("--out", type=Path, metavar="FILE", help="write each row's result as a line of JSON")
+    decide.add_argument(
+        "--processes", type=_count, default=1, metavar="N", help="share .jsonl or .parquet among N processes"
+    )
+    _floats(decide)
+    _format(decide, "text", "json")
 
 
 def _replay(actions: Any) -> None:
@@ -134,8 +151,23 @@ def _check(actions: Any) -> None:
     _format(check, "text", "json", "github")
 
 
+def _floats(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--floats",
+        choices=("refuse", "shortest"),
+        default="refuse",
+        help="take float columns as their shortest decimals; refused unless given",
+    )
+
+
 def _format(parser: argparse.ArgumentParser, *formats: str) -> None:
     parser.add_argument("--format", choices=formats, default=formats[0], help=f"{formats[0]} unless given")
+
+
+def _count(written: str) -> int:
+    if not (written.isascii() and written.isdigit() and 1 <= int(written) <= 64):
+        raise argparse.ArgumentTypeError("a whole number from 1 to 64")
+    return int(written)
 
 
 def _words(written: str) -> tuple[str, ...]:

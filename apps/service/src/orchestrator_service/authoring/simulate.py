@@ -10,10 +10,9 @@ from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
 from orchestrator_domain.errors import InvalidInput
 from orchestrator_domain.exact_json.text import dump_json
 from orchestrator_domain.flow.contract import ActionContract, ResolveContract
-from orchestrator_domain.flow.document import flow_findings
+from orchestrator_domain.flow.document import read_flow
 from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_domain.flow.ready import ReadyFlow
-from orchestrator_domain.flow.soundness import FlowSoundness
 from orchestrator_domain.identifiers import ActionKey, TransitionKey
 from orchestrator_domain.simulation.case import Answered, Case, CaseRunner
 from orchestrator_domain.simulation.case_reading import read_case
@@ -24,7 +23,8 @@ from orchestrator_service.authoring.case_tally import CaseTally
 from orchestrator_service.authoring.catalogue_file import contracts_of
 from orchestrator_service.authoring.progress import ProgressBar, progress_bar
 from orchestrator_service.authoring.screen import show, write_json
-from orchestrator_service.authoring.sources import UnusableFile, read_source
+from orchestrator_service.authoring.sound_flow import sound_document
+from orchestrator_service.authoring.sources import UnusableFile
 
 _MISMATCHES_TOLD_MAX: Final = 20
 
@@ -68,15 +68,7 @@ def _answered(runner: CaseRunner, cases: CaseFile, row: CaseRow) -> tuple[Case, 
 
 def _runner(path: Path, catalogue: Path | None) -> CaseRunner:
     resolve = None if catalogue is None else with_no_op(contracts_of(catalogue))
-    source = read_source(path)
-    errors = FlowSoundness(resolve_contract=resolve or (lambda _: ())).validate(source.document).errors
-    if errors:
-        first = errors[0]
-        message = f"{first.code}: {first.message} ('orchestrator flow validate' tells all findings.)"
-        raise UnusableFile(path, message, source.positions.of(first.pointer))
-    definition, _ = flow_findings(source.document)
-    assert definition is not None, "a flow without errors can be read"
-    flow = ReadyFlow(definition=definition)
+    flow = ReadyFlow(definition=read_flow(sound_document(path, resolve)))
     return CaseRunner(
         flow=flow,
         contracts=_contracts(flow, resolve),
