@@ -134,7 +134,7 @@ POOL_CONNECTIONS: Final = Metric(
     name="orchestrator_pool_connections",
     kind="gauge",
     labels=("state",),
-    meaning="Connections of this process's pool, by state: lent or idle. Queue and renewals keep others of their own.",
+    meaning="Connections of this process's pool, by state: busy (lent or being opened) or idle. Queue and renewals keep others of their own.",
 )
 POOL_CONNECTIONS_MAX: Final = Metric(
     name="orchestrator_pool_connections_max",

@@ -4,7 +4,14 @@ from collections.abc import Callable
 from typing import Final
 
 from attrs import define, field
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
 
 from orchestrator_service.metric_table import METRICS, Metric
 
@@ -23,6 +30,8 @@ class Metrics:
     _histograms: dict[str, Histogram] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
+        # Each counter would else be told a second time, with the moment of its first use.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         for metric in METRICS:
             if metric.kind == "counter":
                 self._counters[metric.name] = _made(Counter, metric, self.registry)

@@ -29,7 +29,7 @@ class QueueReading:
 
 @define(kw_only=True)
 class PoolReading:
-    lent: int
+    busy: int
     idle: int
     waiting: int
     connections_max: int
@@ -84,7 +84,7 @@ class Scrape:
 
     def _look_at_process(self) -> None:
         pool = self.read_pool()
-        self.metrics.gauge(told.POOL_CONNECTIONS).labels("lent").set(pool.lent)
+        self.metrics.gauge(told.POOL_CONNECTIONS).labels("busy").set(pool.busy)
         self.metrics.gauge(told.POOL_CONNECTIONS).labels("idle").set(pool.idle)
         self.metrics.gauge(told.POOL_CONNECTIONS_MAX).set(pool.connections_max)
         self.metrics.gauge(told.POOL_WAITING).set(pool.waiting)

@@ -97,9 +97,9 @@ def use_exact_json(connection: psycopg.abc.AdaptContext) -> None:
 
 @frozen(kw_only=True)
 class PoolUse:
-    """How a pool's connections are used at this moment, and how many callers wait for one."""
+    """How a pool's connections stand at this moment (busy: lent or being opened), and how many callers wait for one."""
 
-    lent: int
+    busy: int
     idle: int
     waiting: int
     connections_max: int
@@ -157,7 +157,7 @@ class PostgresEngine:
         stats = self._pool.get_stats()
         idle = stats.get("pool_available", 0)
         return PoolUse(
-            lent=stats.get("pool_size", 0) - idle,
+            busy=stats.get("pool_size", 0) - idle,
             idle=idle,
             waiting=stats.get("requests_waiting", 0),
             connections_max=self._pool.max_size,

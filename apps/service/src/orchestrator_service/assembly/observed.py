@@ -89,4 +89,4 @@ async def _queue(parts: Parts) -> QueueReading:
 
 def _pool(parts: Parts) -> PoolReading:
     use = parts.engine.pool_use()
-    return PoolReading(lent=use.lent, idle=use.idle, waiting=use.waiting, connections_max=use.connections_max)
+    return PoolReading(busy=use.busy, idle=use.idle, waiting=use.waiting, connections_max=use.connections_max)

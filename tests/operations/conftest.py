@@ -1,0 +1,34 @@
+"""A service that is watched as closely as one can be."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from tests.plugins.running_service import RunningService
+from tests.plugins.scripted_providers import ScriptedProviders
+from tests.plugins.trace_collector import TraceCollector, trace_collector
+
+
+@pytest.fixture(scope="session")
+def collector() -> Iterator[TraceCollector]:
+    """A collector of traces that stands until the test process ends."""
+    with trace_collector() as collecting:
+        yield collecting
+
+
+@pytest.fixture(scope="session")
+def watched_service(
+    standing_service: Callable[..., RunningService], collector: TraceCollector
+) -> RunningService:
+    """An API and a worker in one process that log all they can and send every span at once."""
+    return standing_service(
+        WORKER_ENABLED="true",
+        LOG_LEVEL="DEBUG",
+        TRACES_ENDPOINT=collector.url,
+        OTEL_BSP_SCHEDULE_DELAY="50",
+    )
+
+
+@pytest.fixture
+def watched(watched_service: RunningService, providers: ScriptedProviders) -> RunningService:
+    """The watched service, beside fresh doubles."""
+    return watched_service
