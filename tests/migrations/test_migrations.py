@@ -24,7 +24,7 @@ TABLES: Mapping[str, int] = {
     "flow_definition": 12,
     "request_type": 4,
     "request_instance": 13,
-    "execution": 24,
+    "execution": 23,
     "action_execution": 14,
     "document_reference": 9,
     "audit_entry": 14,

@@ -29,7 +29,7 @@ from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.fault_translation import TransientFault
 from orchestrator_postgres.flow_store import PostgresFlowStore
 from orchestrator_postgres.history import ADVANCE, RequestMove, advance_row
-from orchestrator_postgres.row_mapping import Row, execution_of, request_of
+from orchestrator_postgres.row_mapping import Row, acceptance_snapshot, execution_of, request_of
 from orchestrator_postgres.statements import sql_file
 from orchestrator_postgres.stored_json import rows_parameter
 
@@ -152,14 +152,13 @@ def _execution_row(execution: Execution) -> JsonObject:
         "idempotency_key": execution.idempotency_key,
         "payload_hash": execution.payload_hash,
         "actor_subject": execution.actor.subject,
-        "actor_snapshot": execution.actor.as_context(),
+        "actor_snapshot": acceptance_snapshot(execution),
         "event_key": execution.event,
         "event_data": execution.event_data,
         "transition_id": execution.transition,
         "from_state": execution.from_state,
         "accepted_revision": execution.accepted_revision,
         "correlation_id": execution.correlation_id,
-        "trace_parent": execution.trace_parent,
         "status": execution.status.value,
     }
 

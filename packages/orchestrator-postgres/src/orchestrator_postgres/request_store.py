@@ -15,7 +15,7 @@ from orchestrator_domain.request.request import Request
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.fault_translation import TransientFault
 from orchestrator_postgres.history import RequestMove, advance_request, send_advance
-from orchestrator_postgres.row_mapping import Row, execution_of, request_of
+from orchestrator_postgres.row_mapping import Row, acceptance_snapshot, execution_of, request_of
 from orchestrator_postgres.statements import compiled, sql_file
 from orchestrator_postgres.stored_json import jsonb
 from orchestrator_postgres.tables import EXECUTION, REQUEST_CREATION, REQUEST_INSTANCE
@@ -66,7 +66,6 @@ _EXECUTION_COLUMNS = (
     "from_state",
     "accepted_revision",
     "correlation_id",
-    "trace_parent",
     "status",
 )
 _ADD_EXECUTION = compiled(
@@ -195,13 +194,12 @@ def _execution_values(execution: Execution) -> dict[str, object]:
         "idempotency_key": execution.idempotency_key,
         "payload_hash": execution.payload_hash,
         "actor_subject": execution.actor.subject,
-        "actor_snapshot": jsonb(execution.actor.as_context()),
+        "actor_snapshot": jsonb(acceptance_snapshot(execution)),
         "event_key": execution.event,
         "event_data": jsonb(execution.event_data),
         "transition_id": execution.transition,
         "from_state": execution.from_state,
         "accepted_revision": execution.accepted_revision,
         "correlation_id": execution.correlation_id,
-        "trace_parent": execution.trace_parent,
         "status": execution.status.value,
     }

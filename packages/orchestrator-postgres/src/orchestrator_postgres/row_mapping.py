@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.audit import AuditEntry, AuditKind
@@ -21,6 +21,8 @@ from orchestrator_domain.flow.lifecycle import (
 )
 from orchestrator_domain.request.request import FlowReference, Request
 from orchestrator_postgres.stored_json import as_object, as_object_or_null
+
+_TRACE: Final = "traceParent"
 
 type Row = Mapping[str, Any]
 
@@ -142,13 +144,19 @@ def execution_of(row: Row) -> Execution:
             attempts=row["attempts"],
             fencing_token=row["fencing_token"],
             correlation_id=row["correlation_id"],
-            trace_parent=row["trace_parent"],
+            trace_parent=row["actor_snapshot"].get(_TRACE),
             result=as_object_or_null(row["result"]),
             error_code=row["error_code"],
             next_attempt_at=_utc(row["next_attempt_at"]),
             created_at=_utc(row["created_at"]),
             updated_at=_utc(row["updated_at"]),
         )
+
+
+def acceptance_snapshot(execution: Execution) -> JsonObject:
+    """Return what execution.actor_snapshot keeps: who sent the event, and from which place in a trace, if from one."""
+    actor = execution.actor.as_context()
+    return actor if execution.trace_parent is None else {**actor, _TRACE: execution.trace_parent}
 
 
 def checkpoint_of(row: Row) -> Checkpoint:

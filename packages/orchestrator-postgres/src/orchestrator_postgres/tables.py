@@ -76,7 +76,6 @@ EXECUTION = Table(
     Column("from_state", String(100), nullable=False),
     Column("accepted_revision", BigInteger, nullable=False),
     Column("correlation_id", String(200)),
-    Column("trace_parent", String(55)),
     Column("status", String(40), nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("claims_without_progress", Integer, nullable=False),

@@ -16,7 +16,6 @@ SELECT
   execution.attempts,
   execution.fencing_token,
   execution.correlation_id,
-  execution.trace_parent,
   execution.result,
   execution.error_code,
   execution.next_attempt_at,
