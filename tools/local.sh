@@ -4,9 +4,11 @@
 set -eu
 
 orchestrator=$1
+# A name without a slash would be looked for on PATH.
+private=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
 set -a
 # shellcheck source=/dev/null
-. "$2"
+. "$private"
 set +a
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -57,8 +57,8 @@ def called(tmp_path: Path, private: Path, **variables: str) -> list[tuple[list[s
     journal, recorder = tmp_path / "journal", tmp_path / "orchestrator"
     recorder.write_text(RECORDER.format(python=sys.executable, journal=str(journal)))
     recorder.chmod(0o755)
-    command = [str(ROOT / "tools" / "local.sh"), str(recorder), str(private)]
-    subprocess.run(command, check=True, env={"PATH": os.environ["PATH"], **variables})
+    command = [str(ROOT / "tools" / "local.sh"), str(recorder), private.name]
+    subprocess.run(command, check=True, cwd=private.parent, env={"PATH": os.environ["PATH"], **variables})
     return [tuple(json.loads(line)) for line in journal.read_text().splitlines()]
 
 
