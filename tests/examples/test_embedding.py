@@ -1,7 +1,9 @@
 """The examples for hosts of the domain, run as they stand."""
 
+import ast
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,12 @@ import pytest
 from examples.embed_in_a_service import returns_desk
 from tests.plugins.migrated_database import TestDatabase
 
+ROOMS = (
+    (Path(__file__).parents[2] / "packages" / "orchestrator-domain" / "README.md")
+    .read_text(encoding="utf-8")
+    .split("## Rooms beside them", 1)[1]
+    .split("\n## ", 1)[0]
+)
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PRINTED = {
     "custom_action_handler": "Ada WELCOMED formal-1\nBen UNREACHABLE None\n",
@@ -92,3 +100,13 @@ def test_what_the_flow_refuses_is_refused_by_the_service_with_its_place(desk: De
 def test_every_example_for_hosts_is_run_here() -> None:
     scripts = {file.parent.name for file in EXAMPLES.glob("*/*.py")}
     assert scripts == {*PRINTED, "embed_in_a_service", "embed_with_postgres"}
+
+
+def test_examples_import_the_public_names_and_the_rooms_that_the_readme_tells_alone() -> None:
+    rooms = re.findall(r"`orchestrator_domain\.([a-z_.]+)`", ROOMS) + ["request.creation"]
+    assert len(rooms) == 9
+    for file in EXAMPLES.glob("*/*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("orchestrator_domain"):
+                room = (node.module or "").removeprefix("orchestrator_domain").removeprefix(".")
+                assert not room or any(f"{room}.".startswith(f"{public}.") for public in rooms), file

@@ -85,7 +85,12 @@ def test_an_error_that_was_expected_is_no_difference_and_one_that_was_not_is() -
         ({"event": "CHECK", "expected": {"output": "N"}}, "/expected/output"),
         ({"event": "CHECK", "expected": {"data": 1}}, "/expected/data"),
         ({"event": "CHECK", "actor": {"roles": "CLERK"}}, "/actor/roles"),
-        ({"event": "CHECK", "actor": {"roles": [1]}}, "/actor/roles"),
+        ({"event": "CHECK", "actor": {"roles": [1]}}, "/actor/roles/0"),
+        ({"event": "CHECK", "actor": "eva"}, "/actor"),
+        ({"event": "CHECK", "id": None}, "/id"),
+        ({"event": "CHECK", "expected": None}, "/expected"),
+        ({"event": "CHECK", "results": []}, "/results"),
+        ({"events": {"event": "CHECK"}}, "/events"),
         ({"events": []}, "/events"),
         ({"events": ["CHECK"]}, "/events/0"),
         ({"events": [{"event": "CHECK"}, {"data": {}}]}, "/events/1/event"),
@@ -96,6 +101,18 @@ def test_a_document_that_is_no_case_is_refused_with_its_place(document: Any, poi
     with pytest.raises(InvalidInput) as refusal:
         read_case(document)
     assert refusal.value.pointer == pointer
+
+
+def test_every_fault_of_a_case_is_told_at_once() -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        read_case({"id": 1, "events": [{"event": "CHECK", "data": 7}, {"evnet": "CHECK"}]})
+    assert [pointer for pointer, _ in refusal.value.violations] == [
+        "/id",
+        "/events/0/data",
+        "/events/1/event",
+        "/events/1/evnet",
+    ]
+    assert "7" not in str(refusal.value.violations)
 
 
 def test_an_actor_of_the_case_acts() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from attrs import frozen
+from attrs import field, frozen
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.errors import InvalidInput
@@ -43,8 +43,8 @@ class SentEvent:
     """One event of a case; without an actor somebody is supposed who holds every role that the flow allows."""
 
     event: EventKey
-    data: JsonObject
-    results: Mapping[ActionKey, JsonObject]
+    data: JsonObject = field(factory=dict)
+    results: Mapping[ActionKey, JsonObject] = field(factory=dict)
     actor: Actor | None = None
     expected: Expected | None = None
 
@@ -55,7 +55,7 @@ class Case:
 
     id: str | None = None
     state: StateKey | None = None
-    data: JsonObject
+    data: JsonObject = field(factory=dict)
     events: tuple[SentEvent, ...]
 
 
