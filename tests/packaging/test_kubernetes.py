@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from tests.packaging.deployment_files import ROOT, SETTINGS, documents, is_a_command, stages
 
+from orchestrator_domain.exact_json.text import parse_json
+from orchestrator_domain.request.erasure import read_policy
 from orchestrator_service.cli import main
 from orchestrator_service.environment import Environment
 from orchestrator_service.issuers import read_issuers
@@ -14,12 +16,19 @@ from orchestrator_service.issuers import read_issuers
 DIRECTORY = "deploy/kubernetes"
 (KUSTOMIZATION,) = documents(f"{DIRECTORY}/kustomization.yaml")
 OBJECTS = [each for file in KUSTOMIZATION["resources"] for each in documents(f"{DIRECTORY}/{file}")]
-PODS: dict[str, dict[str, Any]] = {
-    each["metadata"]["name"]: each["spec"]["template"]["spec"]
+
+
+def _pod(each: dict[str, Any]) -> dict[str, Any]:
+    spec = each["spec"]["jobTemplate"]["spec"] if each["kind"] == "CronJob" else each["spec"]
+    return dict(spec["template"]["spec"])
+
+
+PODS = {
+    each["metadata"]["name"]: _pod(each)
     for each in OBJECTS
-    if each["kind"] in ("Deployment", "Job")
+    if each["kind"] in ("Deployment", "Job", "CronJob")
 }
-SERVED = {name: pod for name, pod in PODS.items() if name != "orchestrator-migration"}
+SERVED = {name: PODS[name] for name in ("orchestrator-api", "orchestrator-worker")}
 (SHARED,) = (each["data"] for each in OBJECTS if each["kind"] == "ConfigMap")
 IMAGE = next(stage for stage in stages() if stage.name == "service")
 
@@ -33,16 +42,13 @@ def _variables(pod: dict[str, Any]) -> dict[str, Any]:
     return {each["name"]: each.get("value") for each in _container(pod)["env"]}
 
 
-def test_there_are_api_worker_and_migration() -> None:
-    assert PODS.keys() == {"orchestrator-api", "orchestrator-worker", "orchestrator-migration"}
+def test_there_are_api_worker_migration_and_retention() -> None:
+    assert PODS.keys() == {f"orchestrator-{part}" for part in ("api", "worker", "migration", "retention")}
 
 
 def test_every_file_is_part_of_it() -> None:
-    listed = {
-        *KUSTOMIZATION["resources"],
-        *KUSTOMIZATION["configMapGenerator"][0]["files"],
-        "kustomization.yaml",
-    }
+    generated = {file for each in KUSTOMIZATION["configMapGenerator"] for file in each["files"]}
+    listed = {*KUSTOMIZATION["resources"], *generated, "kustomization.yaml"}
     assert {file.name for file in (ROOT / DIRECTORY).iterdir()} == listed
 
 
@@ -95,6 +101,13 @@ def test_the_migration_alone_is_the_owner_of_the_schema() -> None:
         "orchestrator-migration"
     }
     assert "DATABASE_URL" not in _variables(PODS["orchestrator-migration"])
+
+
+def test_nothing_is_erased_before_somebody_has_agreed_on_a_policy() -> None:
+    (job,) = (each["spec"] for each in OBJECTS if each["kind"] == "CronJob")
+    assert job["suspend"] is True
+    assert _variables(PODS["orchestrator-retention"]).keys() == {"RETENTION_DATABASE_URL"}
+    assert read_policy(parse_json((ROOT / DIRECTORY / "retention.json").read_bytes()))
 
 
 @pytest.mark.parametrize("name", SERVED)
