@@ -103,7 +103,7 @@ def test_every_example_for_hosts_is_run_here() -> None:
 
 
 def test_examples_import_the_public_names_and_the_rooms_that_the_readme_tells_alone() -> None:
-    rooms = re.findall(r"`orchestrator_domain\.([a-z_.]+)`", ROOMS) + ["request.creation"]
+    rooms = [*re.findall(r"`orchestrator_domain\.([a-z_.]+)`", ROOMS), "request.creation"]
     assert len(rooms) == 9
     for file in EXAMPLES.glob("*/*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
