@@ -1,4 +1,4 @@
-"""Many executions written at once, as acceptance and runs would have left them: a thousand became due each second."""
+"""Many executions written at once, as acceptance and runs would have left them."""
 
 from bench.durable_server import BenchDatabase
 
@@ -17,7 +17,7 @@ INSERT INTO orchestrator.execution
 SELECT
   gen_random_uuid(), request.id, 'key' || number, repeat('0', 64), 'clerk',
   '{"subject": "clerk", "roles": ["CLERK"], "scopes": ["NORTH"], "attributes": {}}', 'GO', '{}', 'go', 'OPEN', 1,
-  %(status)s, clock_timestamp() - interval '10 minutes' + row_number() OVER () * interval '1 millisecond',
+  %(status)s, clock_timestamp() - interval '10 minutes' + row_number() OVER () * make_interval(secs => %(apart_seconds)s),
   %(attempts)s, %(attempts)s
 FROM requested AS request, generate_series(1, %(each)s) AS number
 """
@@ -51,10 +51,14 @@ def add_finished(database: BenchDatabase, count: int) -> None:
     )
 
 
-def add_pending(database: BenchDatabase, count: int) -> None:
-    """Add executions that are due, each of a request of its own."""
+def add_pending(database: BenchDatabase, count: int, *, seconds: float | None = None) -> None:
+    """Add executions that are due, each of a request of its own.
+
+    They became due over so many seconds; without a number, a thousand in each second.
+    """
     if count:
-        _add(database, requests=count, each=1, status="PENDING", attempts=0)
+        apart_seconds = 0.001 if seconds is None else seconds / count
+        _add(database, requests=count, each=1, status="PENDING", attempts=0, apart_seconds=apart_seconds)
 
 
 def finish_oldest(database: BenchDatabase, count: int) -> None:
@@ -64,7 +68,15 @@ def finish_oldest(database: BenchDatabase, count: int) -> None:
         connection.execute(_GIVE_BACK.encode())
 
 
-def _add(database: BenchDatabase, *, requests: int, each: int, status: str, attempts: int) -> None:
+def _add(
+    database: BenchDatabase,
+    *,
+    requests: int,
+    each: int,
+    status: str,
+    attempts: int,
+    apart_seconds: float = 0.001,
+) -> None:
     statement = f"WITH requested AS ({_REQUESTS}) {_EXECUTIONS}"
     values = {
         "count": requests,
@@ -72,6 +84,7 @@ def _add(database: BenchDatabase, *, requests: int, each: int, status: str, atte
         "each": each,
         "status": status,
         "attempts": attempts,
+        "apart_seconds": apart_seconds,
     }
     with database.connect() as connection, connection.transaction():
         connection.execute("SET LOCAL session_replication_role = replica")

@@ -45,17 +45,22 @@ class ValueAtMost:
     bound: float
 
 
-type Target = RatioAtMost | RatioAtLeast | TimesFasterAtLeast | ValueAtMost
+@frozen
+class NoTarget:
+    """Reported for what it tells; nothing is aimed at."""
+
+
+type Target = RatioAtMost | RatioAtLeast | TimesFasterAtLeast | ValueAtMost | NoTarget
 
 
 @frozen(kw_only=True)
 class Outcome:
-    """A figure that was measured."""
+    """A figure that was measured; `met` is None for one without a target."""
 
     figure: "Figure"
     measured: Measured
     ratio: float | None
-    met: bool
+    met: bool | None
 
 
 @frozen(kw_only=True)
@@ -76,6 +81,8 @@ class Figure:
 
     def target_text(self) -> str:
         match self.target:
+            case NoTarget():
+                return "—"
             case RatioAtMost(bound=bound):
                 return f"≤ {bound:g}"
             case RatioAtLeast(bound=bound) | TimesFasterAtLeast(bound=bound):
@@ -88,8 +95,10 @@ class Figure:
     def _ratio(self, value: float, baseline: float) -> float:
         return baseline / value if isinstance(self.target, TimesFasterAtLeast) else value / baseline
 
-    def _is_met(self, value: float, ratio: float | None) -> bool:
+    def _is_met(self, value: float, ratio: float | None) -> bool | None:
         match self.target:
+            case NoTarget():
+                return None
             case RatioAtMost(bound=bound):
                 return ratio is not None and ratio <= bound
             case RatioAtLeast(bound=bound) | TimesFasterAtLeast(bound=bound):

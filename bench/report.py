@@ -18,7 +18,7 @@ def print_outcome(outcome: Outcome) -> None:
     if measured.baseline is not None:
         baseline = f"{measured.baseline_name} {_sample(measured.baseline)} {unit}"
     ratio = "" if outcome.ratio is None else f"{outcome.ratio:.2f}"
-    verdict = "met" if outcome.met else "MISSED"
+    verdict = {True: "met", False: "MISSED", None: ""}[outcome.met]
     print(
         f"{outcome.figure.name:<32} {_sample(measured.value) + ' ' + unit:<34} {baseline:<54}"
         f" {ratio:>8} {outcome.figure.target_text():>8} {verdict}"
@@ -50,7 +50,7 @@ def _entry(outcome: Outcome) -> dict[str, Any]:
         "baseline": None if measured.baseline is None else measured.baseline.median,
         "baselineName": measured.baseline_name,
         "ratio": outcome.ratio,
-        "target": outcome.figure.target_text(),
+        "target": None if outcome.met is None else outcome.figure.target_text(),
         "met": outcome.met,
     }
 

@@ -1,7 +1,8 @@
 """Measuring several things alternately, so that what the machine does besides falls upon all of them."""
 
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any
@@ -33,6 +34,11 @@ class Sample:
     @property
     def highest(self) -> float:
         return max(self.rounds)
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that so large a share of all of them doesn't exceed."""
+    return sorted(values)[max(ceil(share * len(values)) - 1, 0)]
 
 
 def alternately(subjects: Mapping[str, Callable[[], float]], *, rounds: int = ROUNDS) -> dict[str, Sample]:

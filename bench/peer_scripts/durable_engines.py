@@ -1,7 +1,8 @@
 # ruff: noqa: PLC0415 -- an engine is imported when it is asked for, so that it stands alone in its process
 """No-op jobs and workflows in other engines; answers one line of JSON for each line read.
 
-`{"engine": name, "url": …, "count": n, "slots": n}` is answered by how many of them a second were carried out. Each
+`{"engine": name, "url": …, "count": n, "slots": n}` is answered by how many of them a second were carried out, or by how
+long each of them waited. Each
 engine makes its schema at its first question; the work is queued before the clock starts, unless the engine starts
 faster what it isn't given by a queue.
 """
@@ -16,7 +17,9 @@ from itertools import count as counter
 from time import perf_counter
 from typing import Any
 
-type Measure = Callable[[str, int, int], Awaitable[float]]
+import uvloop
+
+type Measure = Callable[[str, int, int], Awaitable[float | list[float]]]
 
 _NUMBERS = counter()
 
@@ -137,8 +140,8 @@ async def procrastinate(url: str, count: int, slots: int) -> float:
         return count / (ended - start)
 
 
-async def procrastinate_latency(url: str, count: int, slots: int) -> float:
-    """Defer jobs one by one to an idle worker; return the median of the milliseconds until each began."""
+async def procrastinate_starts(url: str, count: int, slots: int) -> list[float]:
+    """Defer jobs one by one to an idle worker; return the milliseconds until each began."""
     from procrastinate import App, PsycopgConnector  # in the peers' environment only
 
     app = App(connector=PsycopgConnector(conninfo=url, min_size=4, max_size=20))
@@ -164,51 +167,93 @@ async def procrastinate_latency(url: str, count: int, slots: int) -> float:
                 waits.append(waited)
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
-    return sorted(waits)[len(waits) // 2]
+    return waits
 
 
 async def pgqueuer_psycopg(url: str, count: int, slots: int) -> float:
+    """Use one connection, as its documentation does, and take all jobs at once.
+
+    Its driver holds the connection that it listens on for up to a second at a time, and every statement waits for it:
+    the fewer there are, the faster it is.
+    """
     import psycopg  # type: ignore[import-not-found,unused-ignore]  # in the peers' environment
     from pgqueuer.db import PsycopgDriver  # type: ignore[import-not-found]  # in the peers' environment only
 
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-        return await _pgqueuer(PsycopgDriver(connection), count, slots)
+        return await _pgqueuer(PsycopgDriver(connection), count, batch=max(count, slots))
+
+
+async def pgqueuer_psycopg_listening_apart(url: str, count: int, slots: int) -> float:
+    """Listen on a connection of its own, which its driver can't do by itself."""
+    import psycopg  # type: ignore[import-not-found,unused-ignore]  # in the peers' environment
+    from pgqueuer.db import PsycopgDriver
+
+    class ListeningApart(PsycopgDriver):  # type: ignore[misc]  # of a class that is known in the peers' environment only
+        def __init__(self, connection: Any, listening: Any) -> None:
+            super().__init__(connection)
+            self._apart = PsycopgDriver(listening)
+            self.add_listener = self._apart.add_listener
+            self.remove_listener = self._apart.remove_listener
+
+        async def __aexit__(self, *cause: object) -> None:
+            await super().__aexit__(*cause)
+            await self._apart.__aexit__(*cause)
+
+    async with (
+        await psycopg.AsyncConnection.connect(url, autocommit=True) as connection,
+        await psycopg.AsyncConnection.connect(url, autocommit=True) as listening,
+    ):
+        return await _pgqueuer(ListeningApart(connection, listening), count, batch=slots)
 
 
 async def pgqueuer_asyncpg(url: str, count: int, slots: int) -> float:
+    """Take as many jobs at once as others have slots."""
+    return await _pgqueuer_on_asyncpg(url, count, batch=slots)
+
+
+async def pgqueuer_asyncpg_unbounded(url: str, count: int, slots: int) -> float:
+    """Take all jobs at once, however many there are."""
+    return await _pgqueuer_on_asyncpg(url, count, batch=max(count, slots))
+
+
+async def _pgqueuer_on_asyncpg(url: str, count: int, *, batch: int) -> float:
     import asyncpg  # type: ignore[import-not-found]  # in the peers' environment only
     from pgqueuer.db import AsyncpgDriver  # in the peers' environment only
 
     connection = await asyncpg.connect(url)
     try:
-        return await _pgqueuer(AsyncpgDriver(connection), count, slots)
+        return await _pgqueuer(AsyncpgDriver(connection), count, batch=batch)
     finally:
         await connection.close()
 
 
-async def _pgqueuer(driver: Any, count: int, slots: int) -> float:
+async def _pgqueuer(driver: Any, count: int, *, batch: int) -> float:
+    """Let one manager drain the queue; the clock stops when the last end has been logged."""
     from pgqueuer import PgQueuer  # type: ignore[import-not-found]  # in the peers' environment only
     from pgqueuer.models import Job  # type: ignore[import-not-found]  # in the peers' environment only
     from pgqueuer.queries import Queries  # type: ignore[import-not-found]  # in the peers' environment only
     from pgqueuer.types import QueueExecutionMode  # type: ignore[import-not-found]  # in the peers' environment only
 
-    queries, queuer = Queries(driver), PgQueuer(driver)
+    logged_at = 0.0
+
+    class TellingQueries(Queries):  # type: ignore[misc]  # as above
+        async def log_jobs(self, *arguments: Any, **named: Any) -> None:
+            nonlocal logged_at
+            await super().log_jobs(*arguments, **named)
+            logged_at = perf_counter()
+
+    queries = TellingQueries(driver)
+    queuer = PgQueuer(driver, queries=queries)
     if not await queries.has_table("pgqueuer"):
         await queries.install()
 
-    ended = 0.0
-
     @queuer.entrypoint("bench")  # type: ignore[untyped-decorator]
-    async def bench(_job: Job) -> None:
-        nonlocal ended
-        ended = perf_counter()
+    async def bench(_job: Job) -> None: ...
 
     await queries.enqueue(["bench"] * count, [None] * count, [0] * count)
     start = perf_counter()
-    await queuer.qm.run(
-        batch_size=max(count, slots), dequeue_timeout=timedelta(seconds=1), mode=QueueExecutionMode.drain
-    )
-    return count / (perf_counter() - start)
+    await queuer.qm.run(batch_size=batch, dequeue_timeout=timedelta(seconds=1), mode=QueueExecutionMode.drain)
+    return count / (logged_at - start)
 
 
 ENGINES: dict[str, Measure] = {
@@ -216,9 +261,11 @@ ENGINES: dict[str, Measure] = {
     "DBOS, called": dbos_called,
     "Absurd": absurd,
     "Procrastinate": procrastinate,
-    "Procrastinate's start": procrastinate_latency,
+    "Procrastinate's starts": procrastinate_starts,
     "PgQueuer on psycopg": pgqueuer_psycopg,
+    "PgQueuer on psycopg, listening apart": pgqueuer_psycopg_listening_apart,
     "PgQueuer on asyncpg": pgqueuer_asyncpg,
+    "PgQueuer on asyncpg, unbounded": pgqueuer_asyncpg_unbounded,
 }
 
 
@@ -227,8 +274,10 @@ async def answer_questions() -> None:
     for line in iter(sys.stdin.readline, ""):
         question = json.loads(line)
         measure = ENGINES[question["engine"]]
-        rate = await measure(question["url"], question["count"], question["slots"])
-        print(json.dumps(rate), flush=True)
+        found = await measure(question["url"], question["count"], question["slots"])
+        print(json.dumps(found), flush=True)
 
 
-asyncio.run(answer_questions())
+# A loop that is faster than the standard one serves all of them alike; PgQueuer and asyncpg recommend it.
+with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    runner.run(answer_questions())
