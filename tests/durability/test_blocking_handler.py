@@ -20,6 +20,17 @@ from orchestrator_worker.action_types import REGISTER_DOCUMENT
 from orchestrator_worker.handlers import HandlerRegistry
 
 LEASE = timedelta(seconds=1)
+REGISTERED = Succeeded(
+    result={
+        "status": "VALID",
+        "reasonCodes": [],
+        "documentId": "D-1",
+        "documentType": "INE",
+        "mimeType": "image/png",
+        "sizeBytes": 1,
+        "checksum": "0" * 64,
+    }
+)
 
 
 @frozen(kw_only=True)
@@ -35,17 +46,7 @@ class BlockingHandler(ActionHandler):
     async def execute(self, _definition: ActionDefinition, context: ActionContext) -> ActionResult:
         first = self._lease_end(context)
         wait_until("renewals of the lease", lambda: self._lease_end(context) - first > 2 * LEASE)
-        return Succeeded(
-            result={
-                "status": "VALID",
-                "reasonCodes": [],
-                "documentId": "D-1",
-                "documentType": "INE",
-                "mimeType": "image/png",
-                "sizeBytes": 1,
-                "checksum": "0" * 64,
-            }
-        )
+        return REGISTERED
 
     def _lease_end(self, context: ActionContext) -> Any:
         rows = self.database.execute(
@@ -73,7 +74,7 @@ async def test_a_handler_that_blocks_the_event_loop_for_longer_than_its_lease_ke
         "WORKER_RENEW_SECONDS": "0.2",
     }
     analyst = api_alone.user()
-    execution = analyst.start(analyst.create(api_alone.offer(_flow())), "REGISTRAR")
+    execution = analyst.start(analyst.create(api_alone.offer(registering_a_document())), "REGISTRAR")
 
     async with assembled(read_settings(variables), variables) as service:
         assert service.worker is not None
@@ -85,7 +86,8 @@ async def test_a_handler_that_blocks_the_event_loop_for_longer_than_its_lease_ke
     assert (ended["status"], ended["errorCode"]) == ("SUCCEEDED", None)
 
 
-def _flow() -> dict[str, Any]:
+def registering_a_document() -> dict[str, Any]:
+    """Return a flow whose one action is the handler's."""
     action = {
         "id": "registrar",
         "type": "REGISTER_DOCUMENT",

@@ -74,6 +74,24 @@ async def test_a_row_that_can_not_be_read_fails_alone(harness: PostgresHarness) 
     assert told == [broken]
 
 
+async def test_ten_thousand_older_rows_that_can_not_be_read_keep_no_healthy_one_waiting(
+    harness: PostgresHarness,
+) -> None:
+    cases = StoredCases(harness=harness)
+    flow = await cases.active_flow()
+    async with harness.superuser.transaction():
+        await harness.superuser.execute(b"SET LOCAL session_replication_role = replica")
+        for statement in _UNREADABLE:
+            await harness.superuser.execute(statement, {"flow": flow.id, "rows": 10_000})
+    healthy = (await cases.accepted()).id
+    claimed = await _claim(harness, WORKER, 200)
+    assert [one.execution.id for one in claimed] == [healthy]
+    (left,) = await harness.rows(
+        b"SELECT count(*) AS rows FROM orchestrator.execution WHERE status = 'PENDING'"
+    )
+    assert left["rows"] == 0
+
+
 async def test_a_row_that_stays_unreadable_ends_with_an_operator(harness: PostgresHarness) -> None:
     cases = StoredCases(harness=harness)
     broken = await cases.accepted()
@@ -131,3 +149,21 @@ async def _break(harness: PostgresHarness, execution_id: ExecutionId) -> None:
     await harness.superuser.execute(
         b"UPDATE orchestrator.execution SET actor_snapshot = '{}' WHERE id = %s", [execution_id]
     )
+
+
+_UNREADABLE = (
+    b"""
+    INSERT INTO orchestrator.request_instance
+      (id, type_key, flow_id, current_state, owner_subject, business_scope)
+    SELECT gen_random_uuid(), 'LENDING', %(flow)s, 'OPEN', 'clerk-1', 'NORTH' FROM generate_series(1, %(rows)s)
+    """,
+    b"""
+    INSERT INTO orchestrator.execution
+      (id, request_id, idempotency_key, payload_hash, actor_subject, actor_snapshot, event_key, event_data,
+       transition_id, from_state, accepted_revision, status, next_attempt_at)
+    SELECT
+      gen_random_uuid(), id, 'key', repeat('0', 64), 'clerk-1', '{}', 'CHECK', '{}', 'check', 'OPEN', 1, 'PENDING',
+      clock_timestamp() - interval '1 hour'
+    FROM orchestrator.request_instance
+    """,
+)

@@ -91,10 +91,14 @@ class PostgresExecutionQueue(ExecutionQueue):
                     connection, self._horizon, owner=owner, limit=limit, lease_seconds=lease_seconds
                 )
 
-        claims = await retried(attempt)
-        for claim in claims.unreadable:
-            await self._refuse_unreadable(claim)
-        return claims.executions
+        while True:
+            claims = await retried(attempt)
+            for claim in claims.unreadable:
+                await self._refuse_unreadable(claim)
+            # Who is told that nothing is due waits for the next poll; what can be run mustn't do so behind each handful
+            # of older rows that can't be read.
+            if claims.executions or not claims.unreadable:
+                return claims.executions
 
     async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> Renewed:
         return await self._renewal.renew(fences=fences, lease_seconds=lease_seconds)
