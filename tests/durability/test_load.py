@@ -8,28 +8,37 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 from tests.acceptance.flows import credito, registering
+from tests.durability.struck_runs import SinceTheClaim
 from tests.plugins.api_user import code_of, exact
 from tests.plugins.execution_evidence import Evidence
-from tests.plugins.patience import wait_until
+from tests.plugins.fault_points import chosen
 from tests.plugins.process_room import StartedProcess
 from tests.plugins.running_service import RunningService
 from tests.plugins.scripted_providers import ScriptedProviders
+from tests.plugins.statement_proxy import Side, StatementProxy, Strike
 
 PAYMENTS = "/pagos/autorizaciones"
 
 
-def test_a_worker_that_is_stopped_under_load_loses_nothing_and_repeats_nothing(
-    api_alone: RunningService, providers: ScriptedProviders, start_worker: Callable[..., StartedProcess]
+def test_a_worker_that_is_stopped_at_any_moment_under_load_loses_nothing_and_repeats_nothing(
+    api_alone: RunningService,
+    providers: ScriptedProviders,
+    fork_worker: Callable[..., StartedProcess],
+    statement_proxy: StatementProxy,
 ) -> None:
     analyst, type_key = api_alone.user(), api_alone.offer(registering("PAGO_AUTORIZA"))
     requests = [analyst.create(type_key) for _ in range(40)]
     # Slow enough for the signal to arrive in the middle of several calls.
-    providers.script(PAYMENTS, {"delayMs": 100, "times": 40})
-    leaving, staying = start_worker(WORKER_CONCURRENCY="4"), start_worker(WORKER_CONCURRENCY="4")
+    providers.script(PAYMENTS, {"delayMs": 50, "times": 40})
+    (moment,) = chosen("SIGTERM", range(1, 80), 1)
+    statement_proxy.begin(SinceTheClaim(), Strike(number=moment, side=Side.BEFORE))
     executions = [analyst.start(request, "REGISTRAR") for request in requests]
-    wait_until("some payments", lambda: len(providers.calls(PAYMENTS)) >= 5)
+    leaving = fork_worker(WORKER_CONCURRENCY="4", DATABASE_URL=statement_proxy.url)
+    statement_proxy.await_strike()
+    staying = fork_worker(WORKER_CONCURRENCY="4")
 
     os.kill(leaving.pid, signal.SIGTERM)
+    statement_proxy.go_on()
 
     ended = [analyst.ended(execution) for execution in executions]
     assert Counter(each["status"] for each in ended) == {"SUCCEEDED": 40}

@@ -45,13 +45,20 @@ class _Forked:
 class ForkedProcess(ChildProcess):
     """A child of the warm process, with the log and the first line of any other."""
 
-    def __init__(self, *, name: str, nursery: "WarmStart", variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, *, name: str, nursery: "WarmStart", variables: Mapping[str, str], release: str | None
+    ) -> None:
         self.name = name
         self.log_file = nursery.directory / f"{name}.log"
         self._said_file = nursery.directory / f".{name}.said"
         for file in (self.log_file, self._said_file):
             file.touch(mode=0o600)
-        order = {"variables": dict(variables), "log": str(self.log_file), "said": str(self._said_file)}
+        order = {
+            "variables": dict(variables),
+            "release": release,
+            "log": str(self.log_file),
+            "said": str(self._said_file),
+        }
         self._process = _Forked(nursery=nursery, pid=nursery.asked(order))  # type: ignore[assignment]
 
 
@@ -70,10 +77,11 @@ class WarmStart:
         warm = room.start("tests.plugins.warm_start", variables={"PYTHONPATH": str(_ROOT)})
         return cls(room=room, directory=directory, warm=warm)
 
-    def launch(self, variables: Mapping[str, str]) -> StartedProcess:
-        """Start a process without waiting for it."""
+    def launch(self, variables: Mapping[str, str], *, release: str | None = None) -> StartedProcess:
+        """Start a process without waiting for it; `release` names a module that makes it another release."""
         self._started += 1
-        child = ForkedProcess(name=f"forked-{self._started:04d}", nursery=self, variables=variables)
+        name = f"forked-{self._started:04d}"
+        child = ForkedProcess(name=name, nursery=self, variables=variables, release=release)
         return self.room.take(child)
 
     def start(self, variables: Mapping[str, str]) -> StartedProcess:

@@ -8,6 +8,7 @@ import json
 import os
 import socket
 import sys
+from importlib import import_module
 from typing import Any
 
 import orchestrator_service.serve as _imported_for_its_children  # noqa: F401 - the command imports it when it is asked for
@@ -44,6 +45,8 @@ def _forked(order: dict[str, Any], listener: socket.socket) -> int:
     _become(order)
     code = 1
     try:
+        if order["release"] is not None:
+            import_module(order["release"])
         code = main(["serve"])
         sys.stdout.flush()
     finally:
