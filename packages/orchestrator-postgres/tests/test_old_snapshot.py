@@ -7,6 +7,7 @@ import pytest
 from attrs import evolve
 from tests.plugins.postgres_harness import PostgresHarness
 
+from orchestrator_domain.execution.execution import Execution
 from orchestrator_domain.ports.execution_queue import ClaimedExecution
 from orchestrator_domain.testing.contracts.fenced_writes import complete
 from orchestrator_domain.testing.contracts.stored_cases import LEASE_SECONDS, WORKER, StoredCases
@@ -33,7 +34,7 @@ async def old_snapshot(harness: PostgresHarness) -> AsyncIterator[None]:
 async def require_the_queue_to_run(harness: PostgresHarness, executions: int) -> None:
     """Run so many executions, and require each to end once and claims to stay as small as the first."""
     cases = StoredCases(harness=harness)
-    await store_due(cases, executions)
+    await store_due(harness, await cases.accepted(), executions)
     horizon = ClaimHorizon(clock=lambda: 0.0)
     ended: list[object] = []
     async with await connect(evolve(harness.settings, looks_rows_up=True)) as connection:
@@ -56,14 +57,12 @@ async def claim(connection: StoreConnection, horizon: ClaimHorizon) -> Sequence[
     return found.executions
 
 
-async def store_due(cases: StoredCases, count: int) -> None:
+async def store_due(harness: PostgresHarness, pattern: Execution, count: int) -> None:
     """Store so many accepted events, due a tenth of a second apart, each like the one of a real acceptance."""
-    pattern = await cases.accepted()
-    superuser = cases.harness.superuser
-    async with superuser.transaction():
-        await superuser.execute(b"SET LOCAL session_replication_role = replica")
+    async with harness.superuser.transaction():
+        await harness.superuser.execute(b"SET LOCAL session_replication_role = replica")
         for statement in _COPIES:
-            await superuser.execute(statement, {"pattern": pattern.id, "count": count - 1})
+            await harness.superuser.execute(statement, {"pattern": pattern.id, "count": count - 1})
 
 
 async def blocks_of_a_claim(connection: StoreConnection, horizon: ClaimHorizon) -> int:

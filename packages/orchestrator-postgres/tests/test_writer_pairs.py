@@ -1,35 +1,22 @@
-"""Two writers that a barrier holds in either order: whoever comes later waits, and neither deadlocks (protocol, race 10)."""
+"""A renewal and a batch of completions, held in either order: whoever comes later waits, and neither deadlocks (race 10)."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import pytest
 from tests.plugins.flow_administration import waits_for_a_lock
 from tests.plugins.postgres_harness import PostgresHarness
-from tests.plugins.resolution_desk import Desk
 
-from orchestrator_domain.audit import AuditKind, verify_chain
-from orchestrator_domain.errors import InvalidEvent
-from orchestrator_domain.execution.execution import ExecutionStatus
 from orchestrator_domain.identifiers import StateKey
 from orchestrator_domain.ports.execution_queue import ClaimedExecution, Renewed
-from orchestrator_domain.ports.unit_of_work import Transaction
 from orchestrator_domain.testing.contracts.fenced_writes import LENT, complete
 from orchestrator_domain.testing.contracts.stored_cases import LEASE_SECONDS, WORKER, StoredCases
-from orchestrator_domain.testing.examples import CLERK
 
 _COMMIT = 1001
 _COMPLETIONS = "NEW.status = 'SUCCEEDED'"
 _RENEWALS = (
     "NEW.status = 'RUNNING' AND OLD.lease_owner = NEW.lease_owner AND OLD.lease_until < NEW.lease_until"
 )
-
-
-@pytest.fixture
-def desk(harness: PostgresHarness) -> Desk:
-    """Somebody who sends events to the requests of these cases."""
-    return Desk(harness=harness, cases=StoredCases(harness=harness))
 
 
 @asynccontextmanager
@@ -102,41 +89,3 @@ async def test_a_batch_of_completions_that_meets_a_renewal_waits_and_is_written(
     assert (await renewing).held == {one.execution.id for one in claimed}
     await asyncio.gather(*completing)
     assert await states(cases, claimed) == [LENT.state] * 3
-
-
-async def test_an_acceptance_that_meets_a_completion_waits_and_judges_the_request_that_it_leaves(
-    desk: Desk,
-) -> None:
-    claimed = await desk.cases.claimed()
-    async with commits_held(desk.harness, _COMPLETIONS):
-        (completing,) = completions(desk.cases, [claimed])
-        await waits_for_a_lock(desk.harness)
-        accepting = asyncio.create_task(desk.accept(claimed.execution))
-        await waits_for_a_lock(desk.harness, how_many=2)
-    await completing
-    # LENT takes no event; the request that the acceptance had waited for is no longer busy.
-    with pytest.raises(InvalidEvent):
-        await accepting
-
-
-async def test_a_completion_that_meets_an_acceptance_waits_and_is_written(desk: Desk) -> None:
-    claimed = await desk.cases.claimed()
-    locked, go_on = asyncio.Event(), asyncio.Event()
-
-    async def judged(work: Transaction) -> bool:
-        found = await work.requests.lock_visible(claimed.request.id, CLERK)
-        locked.set()
-        await go_on.wait()
-        return found is not None and found.active_execution is not None
-
-    accepting = asyncio.create_task(desk.harness.unit_of_work().run(judged))
-    await locked.wait()
-    (completing,) = completions(desk.cases, [claimed])
-    await waits_for_a_lock(desk.harness)
-    go_on.set()
-    assert await accepting, "an acceptance that came first finds the request busy"
-    await completing
-    assert (await desk.cases.seen_execution(claimed.execution.id)).status is ExecutionStatus.SUCCEEDED
-    history = list(await desk.harness.history(claimed.request.id))
-    assert verify_chain(history) is None
-    assert history[-1].kind is AuditKind.TRANSITION_COMPLETED
