@@ -118,6 +118,13 @@ def test_ports_inside_are_those_that_the_images_listen_on() -> None:
     assert inside == {"service": exposed["service"], "mocks": exposed["sandbox"]}
 
 
+@pytest.mark.parametrize("name", ["provision", "migration"])
+@pytest.mark.parametrize("waiting", ["service", "worker"])
+def test_who_stays_waits_for_each_who_ends(name: str, waiting: str) -> None:
+    assert "restart" not in SERVICES[name]
+    assert SERVICES[waiting]["depends_on"][name] == {"condition": "service_completed_successfully"}
+
+
 def test_a_container_has_longer_to_end_than_the_worker_drains() -> None:
     drain = int(re.findall(r"^#WORKER_DRAIN_SECONDS=(\d+)$", EXAMPLE, re.MULTILINE)[0])
     assert int(SERVICES["worker"]["stop_grace_period"].removesuffix("s")) > drain + 10
