@@ -2,8 +2,10 @@
 
     python example.py postgresql://orchestrator_service:…@host/database
 
-The database is at the service's schema revision (`orchestrator migrate`); the role is the runtime role. Everything that is stored is as durable
-as in the service: if this script is killed between two lines, the next one that claims goes on where it stopped.
+The database is at the service's schema revision (`orchestrator migrate`), and no worker of a service claims from it; the
+role is the runtime role. Once is enough: a second time the flow's version 1 exists already. Everything that is stored is
+as durable as in the service: if this script is killed between two lines, the next one that claims goes on where it
+stopped.
 """
 
 import asyncio

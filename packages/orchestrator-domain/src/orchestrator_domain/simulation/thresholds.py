@@ -7,6 +7,7 @@ from decimal import Decimal
 from attrs import frozen
 
 from orchestrator_domain.decision.context import EvaluationContext
+from orchestrator_domain.decision.definition import DecisionDefinition
 from orchestrator_domain.decision.outcome import (
     DecisionAmbiguous,
     DecisionFailed,
@@ -15,19 +16,23 @@ from orchestrator_domain.decision.outcome import (
 )
 from orchestrator_domain.errors import InvalidInput
 from orchestrator_domain.exact_json.pointer import Pointer
-from orchestrator_domain.exact_json.value import JsonObject, JsonValue
-from orchestrator_domain.flow.document import read_flow
+from orchestrator_domain.exact_json.value import Absent, JsonObject, JsonValue
+from orchestrator_domain.flow.document.decisions import read_decision
+from orchestrator_domain.flow.document.reading import Reading, Unreadable
 from orchestrator_domain.identifiers import DecisionKey
 from orchestrator_domain.simulation.bulk import evaluate_many
 
 
 @frozen(kw_only=True)
 class Threshold:
-    """Numeric literals of one decision that move together, as places in the flow's document."""
+    """Numeric literals of one decision that move together, as places in the flow's document.
 
-    document: JsonObject
+    `written` is that decision as it stands there.
+    """
+
     places: tuple[Pointer, ...]
     decision: DecisionKey
+    written: JsonValue
 
 
 def threshold_at(document: JsonObject, places: Sequence[Pointer]) -> Threshold:
@@ -42,20 +47,26 @@ def threshold_at(document: JsonObject, places: Sequence[Pointer]) -> Threshold:
     if len(numbers) != 1 or any(place.tokens[0] != "decisions" for place in places):
         raise InvalidInput("Literals that move together are of one decision.", pointer=str(places[0]))
     (number,) = numbers
-    decision = read_flow(document).decisions[int(number)].id
-    return Threshold(document=document, places=tuple(places), decision=decision)
+    written = Pointer(tokens=("decisions", number)).resolve(document)
+    assert not isinstance(written, Absent), "the places lie within it"
+    return Threshold(places=tuple(places), decision=_read(written).id, written=written)
 
 
 def outcome_shares(
     threshold: Threshold, value: int | Decimal, contexts: Iterable[EvaluationContext]
 ) -> Mapping[str, int]:
     """Count the decision's outputs over the contexts with this value in place; errors by their codes."""
-    document: JsonValue = threshold.document
+    written = threshold.written
     for place in threshold.places:
-        document = _with(document, place.tokens, value)
-    decision = read_flow(document).decision(threshold.decision)
-    assert decision is not None, "only literals were changed"
-    return Counter(map(_name, evaluate_many(decision, contexts)))
+        written = _with(written, place.tokens[2:], value)
+    return Counter(map(_name, evaluate_many(_read(written), contexts)))
+
+
+def _read(written: JsonValue) -> DecisionDefinition:
+    """Read the decision alone, since a flow may be large and values may be many."""
+    decision = read_decision(Reading(), written, Pointer.root())
+    assert not isinstance(decision, Unreadable), "the flow was read before, and only literals were changed"
+    return decision
 
 
 def _name(result: DecisionResult) -> str:
