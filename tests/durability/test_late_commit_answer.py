@@ -73,7 +73,7 @@ class CompletingRunner:
     told: asyncio.Event = field(factory=asyncio.Event)
 
     async def run(self, claimed: ClaimedExecution) -> None:
-        self.proxy.hold_next_commit()
+        self.proxy.hold_next(b"COMMIT")
         try:
             await complete(self.cases, claimed, claimed.fence, [])
             self.observer.execution_ended(

@@ -1,4 +1,4 @@
-"""A TCP proxy before PostgreSQL that cuts the connection at a COMMIT, or holds back the COMMIT's answer."""
+"""A TCP proxy before PostgreSQL that cuts the connection at a COMMIT, or holds back an answer."""
 
 import asyncio
 from asyncio import StreamReader, StreamWriter
@@ -14,7 +14,8 @@ class CuttingProxy:
 
     `cut_next_commit` takes away the answer of one COMMIT that begins after it; what the server did with it stays
     done, since the answer has arrived here before the connection is cut. After `lose_next_commit` one COMMIT doesn't
-    even arrive. After `hold_next_commit` the answer of one waits until `let_answers_through`; `held` is set meanwhile.
+    even arrive. After `hold_next` the answer to the next statement with such a word waits until
+    `let_answers_through`; `held` is set meanwhile.
     """
 
     def __init__(self, url: str, *, port: int = 0) -> None:
@@ -23,7 +24,7 @@ class CuttingProxy:
         self._server: asyncio.Server | None = None
         self._to_cut = 0
         self._to_lose = 0
-        self._to_hold = 0
+        self._to_hold: bytes | None = None
         self._through = asyncio.Event()
         self.held = asyncio.Event()
         self._open: set[StreamWriter] = set()
@@ -49,8 +50,8 @@ class CuttingProxy:
     def lose_next_commit(self) -> None:
         self._to_lose += 1
 
-    def hold_next_commit(self) -> None:
-        self._to_hold += 1
+    def hold_next(self, word: bytes) -> None:
+        self._to_hold = word
 
     def let_answers_through(self) -> None:
         self._through.set()
@@ -101,8 +102,8 @@ class CuttingProxy:
             if commits and self._to_cut:
                 self._to_cut -= 1
                 cutting.set()
-            if commits and self._to_hold:
-                self._to_hold -= 1
+            if self._to_hold is not None and self._to_hold in chunk:
+                self._to_hold = None
                 holding.set()
             writer.write(chunk)
             await writer.drain()

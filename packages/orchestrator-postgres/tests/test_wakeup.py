@@ -1,12 +1,14 @@
 """What PostgresWakeup does beyond the contract."""
 
 import asyncio
+from contextlib import aclosing
 
 import pytest
+from tests.plugins.cutting_proxy import CuttingProxy
 from tests.plugins.migrated_database import TestDatabase
 from tests.plugins.postgres_harness import PostgresWakeupHarness
 
-from orchestrator_postgres.engine import ConnectionSettings
+from orchestrator_postgres.engine import ConnectionSettings, connect
 from orchestrator_postgres.wakeup import PostgresWakeup
 
 PATIENCE_SECONDS = 60.0
@@ -48,6 +50,29 @@ async def test_without_a_server_hints_and_waits_end_all_the_same(*, listens: boo
         wakeup.hint()
         async with asyncio.timeout(PATIENCE_SECONDS):
             await wakeup.wait(timeout_seconds=0.01)
+
+
+async def test_hints_given_while_one_is_on_its_way_are_sent_as_one(database: TestDatabase) -> None:
+    direct = ConnectionSettings(url=database.runtime_url)
+    async with CuttingProxy(database.runtime_url) as proxy, await connect(direct) as listening:
+        await listening.execute(b"LISTEN orchestrator_due")
+        async with (
+            asyncio.timeout(PATIENCE_SECONDS),
+            aclosing(listening.notifies()) as heard,
+            PostgresWakeup(ConnectionSettings(url=proxy.url), listens=False) as wakeup,
+        ):
+            proxy.hold_next(b"NOTIFY")
+            wakeup.hint()
+            await proxy.held.wait()
+            for _ in range(100):
+                wakeup.hint()
+            proxy.let_answers_through()
+            assert [(await anext(heard)).payload for _ in range(2)] == ["", ""]
+            # A third one is sent for a third occasion, and whatever else there was to send comes before the last.
+            wakeup.hint()
+            assert (await anext(heard)).payload == ""
+            await asyncio.to_thread(database.execute, "NOTIFY orchestrator_due, 'last'")
+            assert (await anext(heard)).payload == "last"
 
 
 async def test_hints_on_an_idle_connection_leave_no_transaction_open(
