@@ -1,7 +1,10 @@
 """Acceptances that a fault strikes at one statement, and that their clients repeat under the same key."""
 
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection, HTTPException
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx2
@@ -14,7 +17,14 @@ from tests.plugins.forked_process import WarmStart
 from tests.plugins.process_room import StartedProcess
 from tests.plugins.running_service import RunningService
 from tests.plugins.scripted_providers import ScriptedProviders
-from tests.plugins.statement_proxy import Side, StatementProxy, Strike
+from tests.plugins.statement_proxy import PATIENCE_SECONDS, Side, StatementProxy, Strike
+
+from orchestrator_domain.exact_json.text import dump_json
+
+_TOGETHER = 3
+_TRANSACTIONS = """
+SELECT count(DISTINCT xmin::text) FROM orchestrator.execution WHERE request_id = ANY (%s::uuid[])
+"""
 
 type Fault = Callable[[StartedProcess, StatementProxy], None]
 
@@ -36,6 +46,59 @@ class StruckAcceptance:
 def of_an_acceptance(statement: str) -> bool:
     """Count what an acceptance sends: neither hints nor looks at idle connections."""
     return bool(statement) and not statement.startswith(("LISTEN", "NOTIFY", "UNLISTEN"))
+
+
+@define
+class FromTheNextTransaction:
+    """Count what an acceptance sends, from the next BEGIN on."""
+
+    _begun: bool = False
+
+    def __call__(self, statement: str) -> bool:
+        self._begun = self._begun or statement == "BEGIN"
+        return self._begun and of_an_acceptance(statement)
+
+
+@define(kw_only=True)
+class SentTogether:
+    """Events on connections of their own, sent without waiting for an answer."""
+
+    user: User
+    requests: list[str]
+    keys: list[str] = field(factory=list)
+    _connections: list[HTTPConnection] = field(factory=list)
+
+    def send(self, count: int) -> None:
+        """Send the event of the next so many requests, and return when the API has taken all of them up."""
+        for _ in range(count):
+            self._send(self.requests[len(self.keys)])
+        # A process answers in the order of arrival: what came before these reads is under way by now.
+        for _ in range(2):
+            assert self.user.call("GET", "/requests/no-id").status_code == 404
+
+    def told(self) -> list[str | None]:
+        """Return which execution each client was told of, if any."""
+        return [_told(connection) for connection in self._connections]
+
+    def _send(self, request: str) -> None:
+        self.keys.append(str(uuid4()))
+        connection = HTTPConnection(urlsplit(self.user.api_url).netloc, timeout=PATIENCE_SECONDS)
+        lines = {"Authorization": f"Bearer {self.user.token}", "Content-Type": "application/json"}
+        lines |= {"Idempotency-Key": self.keys[-1], "If-Match": "*"}
+        body = dump_json({"event": "REGISTRAR", "data": {}})
+        connection.request("POST", f"/api/v1/requests/{request}/events", body, lines)
+        self._connections.append(connection)
+
+
+def _told(connection: HTTPConnection) -> str | None:
+    try:
+        answer = connection.getresponse()
+        content = answer.read()
+    except (OSError, HTTPException):
+        return None
+    finally:
+        connection.close()
+    return str(json.loads(content)["executionId"]) if answer.status == 202 else None
 
 
 @define(kw_only=True)
@@ -74,6 +137,40 @@ class FaultyAcceptances:
             told = telling.result()
         self.service.room.end(api)
         return StruckAcceptance(strike=strike, statement=statement, request=request, key=key, told=told)
+
+    def recorded_together(self) -> list[Strike]:
+        """As `recorded`, of events that share a transaction."""
+        sent, api = self._sent_together(None)
+        assert all(told is not None for told in sent.told())
+        (transactions,) = self.service.database.execute(_TRANSACTIONS, sent.requests[1:])
+        assert transactions == (1,), "what was ready at one moment shares a transaction"
+        statements = [*self.proxy.statements]
+        self.service.room.end(api)
+        return [Strike(number=number, side=side) for number in range(1, len(statements) + 1) for side in Side]
+
+    def struck_together(self, strike: Strike) -> list[StruckAcceptance]:
+        """Strike the acceptance of several events at once."""
+        sent, api = self._sent_together(strike)
+        statement = self.proxy.await_strike()
+        self.fault(api, self.proxy)
+        told = sent.told()
+        self.service.room.end(api)
+        return [
+            StruckAcceptance(strike=strike, statement=statement, request=request, key=key, told=each)
+            for request, key, each in zip(sent.requests, sent.keys, told, strict=True)
+        ]
+
+    def _sent_together(self, strike: Strike | None) -> tuple[SentTogether, StartedProcess]:
+        """Hold the acceptance of a first event until others are ready, which then share the next transaction."""
+        api = self._api()
+        user = self._user_of(api)
+        sent = SentTogether(user=user, requests=[user.create(self._type_key) for _ in range(1 + _TOGETHER)])
+        self.proxy.begin(of_an_acceptance, Strike(number=1, side=Side.BEFORE))
+        sent.send(1)
+        self.proxy.await_strike()
+        sent.send(_TOGETHER)
+        self.proxy.begin(FromTheNextTransaction(), strike)
+        return sent, api
 
     def broken_promises(self, struck: Sequence[StruckAcceptance]) -> list[str]:
         """Repeat every event, let a worker carry all of them out, and return what is wrong."""

@@ -41,3 +41,19 @@ def test_an_event_whose_acceptance_is_killed_between_any_two_statements_is_accep
     assert len(strikes) >= 10, "an acceptance begins, locks, reads, writes and commits"
     struck = [killed_acceptances.struck(strike) for strike in strikes]
     assert killed_acceptances.broken_promises(struck) == []
+
+
+def test_events_whose_shared_acceptance_is_killed_between_two_statements_are_each_accepted_once(
+    killed_acceptances: FaultyAcceptances,
+) -> None:
+    (strike,) = chosen("kill shared acceptance", killed_acceptances.recorded_together(), 1)
+    assert killed_acceptances.broken_promises(killed_acceptances.struck_together(strike)) == []
+
+
+@pytest.mark.exhaustive
+def test_events_whose_shared_acceptance_is_killed_between_any_two_statements_are_each_accepted_once(
+    killed_acceptances: FaultyAcceptances,
+) -> None:
+    strikes = killed_acceptances.recorded_together()
+    struck = [each for strike in strikes for each in killed_acceptances.struck_together(strike)]
+    assert killed_acceptances.broken_promises(struck) == []

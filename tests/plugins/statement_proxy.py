@@ -91,10 +91,11 @@ class StatementProxy:
         return urlunsplit(self._upstream._replace(netloc=f"{user}@127.0.0.1:{port}", query="sslmode=disable"))
 
     def begin(self, counts: Callable[[str], bool] = _every, strike: Strike | None = None) -> None:
-        """Count from one again, and strike where it is told to."""
+        """Count from one again, and strike where it is told to; what was held goes on."""
         with self._changed:
             self._counts, self._strike = counts, strike
             self.statements, self.struck = [], False
+            self._changed.notify_all()
 
     def swallow(self, connections_with: Callable[[str], bool]) -> None:
         """Let nothing more arrive on any connection that sends such a statement, nor come back, and keep it open."""
