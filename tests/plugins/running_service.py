@@ -52,6 +52,11 @@ class RunningService:
             self._tokens[name] = answer.json()["access_token"]
         return User(api_url=self.process.said["apiUrl"], http=self.http, token=self._tokens[name])
 
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Return every token that its users have got."""
+        return tuple(self._tokens.values())
+
     def stranger(self) -> User:
         """Return somebody without a token."""
         return User(api_url=self.process.said["apiUrl"], http=self.http, token=None)

@@ -36,6 +36,12 @@ class TraceCollector:
         """Wait for a span of a trace, and return it."""
         return self._awaited(f"the span {name}", lambda span: (span.name, span.trace) == (name, of_trace))
 
+    def named_now(self, name: str, *, at_least: int) -> None:
+        """Wait until so many spans of a name have arrived."""
+        wait_until(
+            f"{at_least} spans {name}", lambda: sum(span.name == name for span in self.spans()) >= at_least
+        )
+
     def with_id(self, span_id: str, *, of_trace: str) -> Span:
         """Wait for the span with an id, and return it."""
         return self._awaited("a span", lambda span: (span.id, span.trace) == (span_id, of_trace))
