@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from orchestrator_domain.errors import OrchestratorError
 from orchestrator_service.authoring.arguments import add_author_commands
+from orchestrator_service.doctor.arguments import add_doctor_command
 from orchestrator_service.past_arguments import add_past_commands
 from orchestrator_service.reconcile.arguments import add_operator_commands
 from orchestrator_service.retention.arguments import add_retention_commands
@@ -44,6 +45,7 @@ def command_parser() -> argparse.ArgumentParser:
     health.add_argument(
         "question", nargs="?", choices=("ready", "live"), default="ready", help="ready unless given"
     )
+    add_doctor_command(commands)
     add_author_commands(commands)
     add_operator_commands(commands)
     add_past_commands(commands)
@@ -65,6 +67,10 @@ def _run(chosen: argparse.Namespace) -> int:
             from orchestrator_service.health import ask_health  # noqa: PLC0415 -- see above
 
             return ask_health(os.environ, chosen.question)
+        case "doctor":
+            from orchestrator_service.doctor.run import examine_deployment  # noqa: PLC0415 -- see above
+
+            return examine_deployment(chosen, os.environ)
         case "audit":
             from orchestrator_service.audit_verify import verify_audit  # noqa: PLC0415 -- see above
 

@@ -1,6 +1,6 @@
 """The HTTP applications: the use cases over PostgreSQL, for those whom a trusted issuer names."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from attrs import evolve
@@ -51,14 +51,20 @@ def authentication_by(settings: Settings) -> Authentication | None:
         return None
     log = get_logger("orchestrator.authentication")
     try:
-        # The names were checked when the setting was read; the values are TrustedIssuer's to judge.
-        issuers = [TrustedIssuer(**arguments) for arguments in settings.issuers]  # type: ignore[arg-type]
         return Authentication.by(
-            issuers,
+            trusted_issuers(settings),
             report=lambda issuer, reason: log.warning(
                 "issuer_keys_unavailable", issuer=issuer.issuer, reason=reason
             ),
         )
+    except ValueError as fault:
+        raise SettingsInvalid((f"AUTH_ISSUERS: {fault}",)) from None
+
+
+def trusted_issuers(settings: Settings) -> Sequence[TrustedIssuer]:
+    try:
+        # The names were checked when the setting was read; the values are TrustedIssuer's to judge.
+        return [TrustedIssuer(**arguments) for arguments in settings.issuers]  # type: ignore[arg-type]
     except ValueError as fault:
         raise SettingsInvalid((f"AUTH_ISSUERS: {fault}",)) from None
 

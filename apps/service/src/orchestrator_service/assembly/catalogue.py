@@ -1,13 +1,19 @@
 """The catalogue that the settings name, read and held against the lease."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from orchestrator_domain.flow.pinned_meaning import ContractNamedBy
 from orchestrator_service.environment import SettingsInvalid
 from orchestrator_service.settings import Settings
 from orchestrator_worker.catalogue_document import read_catalogue
 from orchestrator_worker.catalogue_fault import CatalogueFault, CatalogueInvalid
 from orchestrator_worker.deployment_values import DeploymentValues
 from orchestrator_worker.integration_catalogue import DeployedCatalogue
+
+
+def deployed_contracts(settings: Settings, variables: Mapping[str, str]) -> ContractNamedBy:
+    """Return what finds a deployed contract by its names and versions; raise SettingsInvalid."""
+    return deployed_catalogue(settings, DeploymentValues(environment=variables)).named_by
 
 
 def deployed_catalogue(settings: Settings, values: DeploymentValues) -> DeployedCatalogue:
