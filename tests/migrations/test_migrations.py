@@ -164,3 +164,13 @@ def test_a_migration_says_which_group_roles_got_nothing(
 ) -> None:
     monkeypatch.setattr("orchestrator_postgres.migrate.GROUP_ROLES", ("orchestrator_runtime", "nobody_yet"))
     assert migrate(unmigrated_database.migration_url).missing_roles == ("nobody_yet",)
+
+
+def test_tables_that_every_event_writes_to_are_vacuumed_long_before_a_fifth_of_them_is_dead(
+    database: TestDatabase,
+) -> None:
+    rows = database.execute(
+        "SELECT relname, option_value::float FROM pg_class, pg_options_to_table(reloptions)"
+        " WHERE relnamespace = 'orchestrator'::regnamespace AND option_name = 'autovacuum_vacuum_scale_factor'"
+    )
+    assert dict(rows) == dict.fromkeys(("execution", "action_execution", "request_instance"), 0.02)

@@ -23,6 +23,28 @@ WHERE execution.request_id = given.request_id
   AND execution.lease_until > clock_timestamp()
 ON CONFLICT (execution_id, action_id) DO NOTHING
 
+-- add_executions
+INSERT INTO orchestrator.execution (
+  id, request_id, idempotency_key, payload_hash, actor_subject, actor_snapshot, event_key, event_data, transition_id,
+  from_state, accepted_revision, correlation_id, status
+)
+SELECT
+  given.id, request.id, given.idempotency_key, given.payload_hash, given.actor_subject, given.actor_snapshot,
+  given.event_key, given.event_data, given.transition_id, given.from_state, given.accepted_revision,
+  given.correlation_id, given.status
+FROM json_to_recordset(%(rows)s::json) AS given (
+  id uuid, request_id uuid, idempotency_key text, payload_hash text, actor_subject text, actor_snapshot jsonb,
+  event_key text, event_data jsonb, transition_id text, from_state text, accepted_revision bigint, correlation_id text,
+  status text
+)
+CROSS JOIN LATERAL (
+  SELECT request.id
+  FROM orchestrator.request_instance AS request
+  WHERE request.id = given.request_id AND request.revision = given.accepted_revision - 1
+  OFFSET 0
+) AS request
+RETURNING execution.*
+
 -- admin_audit.write
 INSERT INTO orchestrator.admin_audit (action, actor_subject, flow_id, type_key, checksum, correlation_id, detail) VALUES (%(action)s::VARCHAR, %(actor)s::VARCHAR, %(flow)s::UUID, %(type)s::VARCHAR, (SELECT orchestrator.flow_definition.checksum 
 FROM orchestrator.flow_definition 
@@ -193,6 +215,16 @@ SET
 FROM held
 WHERE execution.ctid = held.place
 
+-- executions_by_key
+SELECT execution.*
+FROM json_to_recordset(%(rows)s::json) AS event (request_id uuid, key text)
+CROSS JOIN LATERAL (
+  SELECT *
+  FROM orchestrator.execution
+  WHERE execution.request_id = event.request_id AND execution.idempotency_key = event.key
+  OFFSET 0
+) AS execution
+
 -- flow_store.add
 INSERT INTO orchestrator.flow_definition (id, flow_key, version, status, schema_version, definition, checksum, contracts, revision, created_by, published_at) VALUES (%(id)s::UUID, %(flow_key)s::VARCHAR, %(version)s::INTEGER, %(status)s::VARCHAR, %(schema_version)s::INTEGER, %(definition)s::JSONB, %(checksum)s::VARCHAR, %(contracts)s::JSONB, %(revision)s::BIGINT, %(created_by)s::VARCHAR, CASE WHEN (%(status)s::VARCHAR = 'DRAFT') THEN NULL ELSE clock_timestamp() END) ON CONFLICT (flow_key, version) DO NOTHING RETURNING orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.definition, orchestrator.flow_definition.checksum, orchestrator.flow_definition.contracts, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at
 
@@ -362,6 +394,24 @@ WHERE request.id = ANY (%(request_ids)s::uuid[])
 ORDER BY request.id
 FOR UPDATE SKIP LOCKED
 
+-- lock_free_visible_requests
+WITH visible AS MATERIALIZED (
+  SELECT request.id
+  FROM json_to_recordset(%(rows)s::json) AS event (request_id uuid, subject text, scopes text[])
+  CROSS JOIN LATERAL (
+    SELECT request.id, request.owner_subject, request.business_scope
+    FROM orchestrator.request_instance AS request
+    WHERE request.id = event.request_id
+    OFFSET 0
+  ) AS request
+  WHERE request.owner_subject = event.subject OR request.business_scope = ANY (event.scopes)
+)
+SELECT request.id
+FROM orchestrator.request_instance AS request
+WHERE request.id = ANY (ARRAY(SELECT visible.id FROM visible))
+ORDER BY request.id
+FOR UPDATE SKIP LOCKED
+
 -- lock_request
 SELECT request.id
 FROM orchestrator.request_instance AS request
@@ -482,6 +532,40 @@ FROM orchestrator.execution
 WHERE execution.id = %(execution_id)s
 FOR UPDATE
 
+-- read_queue_state
+WITH active AS (
+  SELECT execution.status, execution.updated_at
+  FROM orchestrator.execution
+  WHERE execution.status IN ('PENDING', 'RUNNING', 'RETRY_WAIT', 'RECONCILIATION_REQUIRED')
+  LIMIT %(counted_max)s
+),
+lapsed AS (
+  SELECT execution.id
+  FROM orchestrator.execution
+  WHERE execution.status = 'RUNNING' AND execution.lease_until <= (SELECT clock_timestamp())
+  LIMIT %(counted_max)s
+),
+longest_due AS (
+  SELECT execution.next_attempt_at
+  FROM orchestrator.execution
+  WHERE execution.status IN ('PENDING', 'RETRY_WAIT')
+    AND execution.next_attempt_at <= (SELECT clock_timestamp())
+  ORDER BY execution.next_attempt_at, execution.created_at
+  LIMIT 1
+)
+SELECT
+  count(*) FILTER (WHERE active.status = 'PENDING') AS "PENDING",
+  count(*) FILTER (WHERE active.status = 'RUNNING') AS "RUNNING",
+  count(*) FILTER (WHERE active.status = 'RETRY_WAIT') AS "RETRY_WAIT",
+  count(*) FILTER (WHERE active.status = 'RECONCILIATION_REQUIRED') AS "RECONCILIATION_REQUIRED",
+  (SELECT count(*) FROM lapsed) AS expired_leases,
+  (SELECT extract(epoch FROM clock_timestamp() - next_attempt_at)::float8 FROM longest_due) AS longest_due_seconds,
+  extract(
+    epoch FROM clock_timestamp()
+      - min(active.updated_at) FILTER (WHERE active.status = 'RECONCILIATION_REQUIRED')
+  )::float8 AS oldest_reconciliation_seconds
+FROM active
+
 -- read_visible_history
 SELECT entry.*
 FROM orchestrator.request_instance AS request
@@ -512,6 +596,15 @@ SELECT
   request.revision AS request_revision,
   request.created_at AS request_created_at,
   request.updated_at AS request_updated_at,
+  CASE
+    WHEN request.data = '{}'::jsonb THEN (
+      SELECT max(erasure.created_at)
+      FROM orchestrator.audit_entry AS erasure
+      WHERE erasure.request_id = request.id
+        AND erasure.kind = 'PERSONAL_DATA_ERASED'
+        AND erasure.detail @> '{"erased": ["REQUEST_DATA"]}'::jsonb
+    )
+  END AS request_data_erased_at,
   flow.id AS flow_id,
   flow.flow_key AS flow_key,
   flow.version AS flow_version,
@@ -524,6 +617,50 @@ LEFT JOIN orchestrator.execution AS active
   AND active.status IN ('PENDING', 'RUNNING', 'RETRY_WAIT', 'RECONCILIATION_REQUIRED')
 WHERE request.id = %(request_id)s
   AND (request.owner_subject = %(subject)s OR request.business_scope = ANY (%(scopes)s))
+
+-- read_visible_requests
+SELECT
+  request.id AS request_id,
+  request.type_key AS request_type_key,
+  request.current_state AS request_current_state,
+  request.data AS request_data,
+  request.owner_subject AS request_owner_subject,
+  request.business_scope AS request_business_scope,
+  request.revision AS request_revision,
+  request.created_at AS request_created_at,
+  request.updated_at AS request_updated_at,
+  CASE
+    WHEN request.data = '{}'::jsonb THEN (
+      SELECT max(erasure.created_at)
+      FROM orchestrator.audit_entry AS erasure
+      WHERE erasure.request_id = request.id
+        AND erasure.kind = 'PERSONAL_DATA_ERASED'
+        AND erasure.detail @> '{"erased": ["REQUEST_DATA"]}'::jsonb
+    )
+  END AS request_data_erased_at,
+  flow.id AS flow_id,
+  flow.flow_key AS flow_key,
+  flow.version AS flow_version,
+  flow.checksum AS flow_checksum,
+  active.id AS active_execution_id
+FROM json_to_recordset(%(rows)s::json) AS event (request_id uuid, subject text, scopes text[])
+CROSS JOIN LATERAL (
+  SELECT * FROM orchestrator.request_instance AS request WHERE request.id = event.request_id OFFSET 0
+) AS request
+CROSS JOIN LATERAL (
+  SELECT flow.id, flow.flow_key, flow.version, flow.checksum
+  FROM orchestrator.flow_definition AS flow
+  WHERE flow.id = request.flow_id
+  OFFSET 0
+) AS flow
+LEFT JOIN LATERAL (
+  SELECT execution.id
+  FROM orchestrator.execution
+  WHERE execution.request_id = request.id
+    AND execution.status IN ('PENDING', 'RUNNING', 'RETRY_WAIT', 'RECONCILIATION_REQUIRED')
+  OFFSET 0
+) AS active ON true
+WHERE request.owner_subject = event.subject OR request.business_scope = ANY (event.scopes)
 
 -- recent_requests
 SELECT request.id
@@ -595,7 +732,13 @@ SELECT
   flow.id AS flow_id,
   flow.flow_key,
   flow.version AS flow_version,
-  flow.checksum AS flow_checksum
+  flow.checksum AS flow_checksum,
+  NOT EXISTS (
+    SELECT FROM orchestrator.audit_entry AS erasure
+    WHERE erasure.request_id = request.id
+      AND erasure.kind = 'PERSONAL_DATA_ERASED'
+      AND erasure.detail -> 'erased' ?| %(replayed)s::text[]
+  ) AS replayable
 FROM orchestrator.request_instance AS request
 JOIN orchestrator.flow_definition AS flow ON flow.id = request.flow_id
 WHERE request.id = ANY (%(ids)s)
@@ -876,7 +1019,15 @@ WHERE NOT EXISTS (
 )
 UNION ALL
 SELECT 'The role can switch triggers off for its session.'
-WHERE EXISTS (SELECT FROM held WHERE has_parameter_privilege(held.oid, 'session_replication_role', 'SET'));
+WHERE EXISTS (SELECT FROM held WHERE has_parameter_privilege(held.oid, 'session_replication_role', 'SET'))
+UNION ALL
+SELECT 'The role can erase personal data.'
+WHERE EXISTS (
+  SELECT FROM held
+  CROSS JOIN home
+  JOIN pg_proc AS door ON door.pronamespace = home.oid AND door.proname = 'erase_personal_data'
+  WHERE has_function_privilege(held.oid, door.oid, 'EXECUTE')
+);
 
 -- standing_of_leases
 SELECT execution.id, execution.status <> 'RUNNING' AS given_back
