@@ -62,6 +62,10 @@ class Composed:
         variables = {**self.variables(name), "MANAGEMENT_PORT": port}
         return self.room.launch(SERVICE, "health", variables=variables).ended()
 
+    def examined(self, name: str) -> int:
+        """Return what the doctor says of a service: 0 if there is no fault."""
+        return self.room.launch(SERVICE, "doctor", variables=self.variables(name)).ended()
+
     def _here(self, text: str) -> str:
         filled_in = re.sub(r"\$\{(\w+):\?[^}]*\}", lambda found: SECRETS[found[1]], text)
         for there, here in self.replaced.items():
@@ -111,6 +115,8 @@ def test_what_the_compose_file_runs_takes_a_request_from_its_flow_to_a_worker_s_
     api, worker = composed.serve("service"), composed.serve("worker")
     assert (api.said["worker"], worker.said["apiUrl"], worker.said["worker"]) == (False, None, True)
     assert [composed.health("service", api), composed.health("worker", worker)] == [0, 0]
+
+    assert [composed.examined("service"), composed.examined("worker")] == [0, 0]
 
     ended = first_request(str(api.said["apiUrl"]), str(mocks.said["issuerUrl"]))
 
