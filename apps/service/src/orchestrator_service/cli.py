@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from orchestrator_domain.errors import OrchestratorError
 from orchestrator_service.authoring.arguments import add_author_commands
 from orchestrator_service.doctor.arguments import add_doctor_command
+from orchestrator_service.explaining.arguments import add_explain_command
 from orchestrator_service.past_arguments import add_past_commands
 from orchestrator_service.reconcile.arguments import add_operator_commands
 from orchestrator_service.retention.arguments import add_retention_commands
@@ -46,6 +47,7 @@ def command_parser() -> argparse.ArgumentParser:
         "question", nargs="?", choices=("ready", "live"), default="ready", help="ready unless given"
     )
     add_doctor_command(commands)
+    add_explain_command(commands)
     add_author_commands(commands)
     add_operator_commands(commands)
     add_past_commands(commands)
@@ -71,6 +73,10 @@ def _run(chosen: argparse.Namespace) -> int:
             from orchestrator_service.doctor.run import examine_deployment  # noqa: PLC0415 -- see above
 
             return examine_deployment(chosen, os.environ)
+        case "explain":
+            from orchestrator_service.explaining.run import explain_request  # noqa: PLC0415 -- see above
+
+            return explain_request(chosen, os.environ)
         case "audit":
             from orchestrator_service.audit_verify import verify_audit  # noqa: PLC0415 -- see above
 

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, func, select
 
 from orchestrator_domain.errors import StorageUnavailable
 from orchestrator_domain.flow.lifecycle import StoredFlow
-from orchestrator_domain.identifiers import FlowId, FlowKey
+from orchestrator_domain.identifiers import ExecutionId, FlowId, FlowKey, RequestId
 from orchestrator_domain.request.erasure import REPLAYED, parts_erased
 from orchestrator_domain.simulation.recorded import RecordedRequest
 from orchestrator_postgres.engine import ConnectionSettings, StoreConnection, connect
@@ -30,7 +30,22 @@ _ENTRIES = compiled(
     .where(AUDIT_ENTRY.c.request_id == func.any(bindparam("ids")))
     .order_by(AUDIT_ENTRY.c.request_id, AUDIT_ENTRY.c.sequence)
 )
+_TIMING: Final = b"""
+SELECT
+  extract(epoch FROM next_attempt_at - clock_timestamp())::float8 AS due_in_seconds,
+  extract(epoch FROM lease_until - clock_timestamp())::float8 AS lease_seconds
+FROM orchestrator.execution
+WHERE id = %(id)s
+"""
 _FLOW = compiled(select(FLOW_DEFINITION).where(FLOW_DEFINITION.c.id == bindparam("id")))
+
+
+@frozen(kw_only=True)
+class Timing:
+    """In how many seconds an execution is due, and for how many its lease holds; negative once that is past."""
+
+    due_in_seconds: float
+    lease_seconds: float | None
 
 
 @frozen(kw_only=True)
@@ -48,13 +63,31 @@ class RecordedPast:
         """Yield each request in the order of ids; `since` leaves out those that haven't changed since then."""
         after: UUID | None = None
         while True:
-            values = {"after": after, "since": since, "flow_key": flow_key, "limit": _AT_ONCE}
+            values = {
+                "after": after,
+                "since": since,
+                "flow_key": flow_key,
+                "limit": _AT_ONCE,
+                "request_id": None,
+            }
             rows = await (await self._connection.execute(_REQUESTS, values)).fetchall()
             for recorded in await self._recorded(rows):
                 yield recorded
             if len(rows) < _AT_ONCE:
                 return
             after = rows[-1]["request_id"]
+
+    async def request(self, request_id: RequestId) -> RecordedRequest | None:
+        values = {"after": None, "since": None, "flow_key": None, "limit": 1, "request_id": request_id}
+        rows = await (await self._connection.execute(_REQUESTS, values)).fetchall()
+        recorded = await self._recorded(rows)
+        return recorded[0] if recorded else None
+
+    async def timing(self, execution_id: ExecutionId) -> Timing:
+        """Return how an execution stands to its times, by the store's clock."""
+        row = await (await self._connection.execute(_TIMING, {"id": execution_id})).fetchone()
+        assert row is not None, "the snapshot holds the execution that was read from it"
+        return Timing(**row)
 
     async def count(self, *, since: datetime | None = None, flow_key: FlowKey | None = None) -> int:
         """Return how many requests there are to be yielded."""

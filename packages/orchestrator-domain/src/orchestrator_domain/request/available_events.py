@@ -3,31 +3,19 @@
 Purely computed from the snapshot, so an answer may be out of date when it arrives (specification, section 10).
 """
 
-from collections.abc import Iterator
 from enum import StrEnum
 
 from attrs import frozen
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.decision.compiled import evaluate_condition
-from orchestrator_domain.decision.condition import (
-    Comparison,
-    Condition,
-    Conjunction,
-    Disjunction,
-    Existence,
-    Membership,
-    Negation,
-    Operand,
-    PathOperand,
-)
 from orchestrator_domain.decision.context import evaluation_context
-from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.schema_bundle import bundled_schema
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_domain.flow.definition import Task, Transition
 from orchestrator_domain.flow.ready import ReadyFlow
 from orchestrator_domain.identifiers import EventKey, ExecutionId
+from orchestrator_domain.request.guard_reads import sources_read
 from orchestrator_domain.request.request import Request
 
 
@@ -102,33 +90,10 @@ def available_events(
 
 def _may_be_met(transition: Transition, request: Request, flow: ReadyFlow, actor: Actor) -> bool:
     guard = flow.guard(transition)
-    if guard is None or transition.guard is None or _reads_event(transition.guard):
+    if guard is None or transition.guard is None or "event" in sources_read(transition.guard):
         return True
     context = evaluation_context(request_data=request.data, event_data={}, actor=actor, results={})
     return evaluate_condition(guard, context) is True
-
-
-def _reads_event(condition: Condition) -> bool:
-    return any(pointer.tokens[:1] == ("event",) for pointer in _pointers(condition))
-
-
-def _pointers(condition: Condition) -> Iterator[Pointer]:
-    match condition:
-        case Comparison(left=left, right=right) | Membership(left=left, right=right):
-            yield from _read_by(left)
-            yield from _read_by(right)
-        case Existence(pointer=pointer):
-            yield pointer
-        case Conjunction(operands=operands) | Disjunction(operands=operands):
-            for operand in operands:
-                yield from _pointers(operand)
-        case Negation(operand=operand):
-            yield from _pointers(operand)
-
-
-def _read_by(operand: Operand) -> Iterator[Pointer]:
-    if isinstance(operand, PathOperand):
-        yield operand.pointer
 
 
 def _available(transition: Transition, request: Request, flow: ReadyFlow) -> AvailableEvent:

@@ -13,6 +13,15 @@ SELECT
   request.revision AS request_revision,
   request.created_at AS request_created_at,
   request.updated_at AS request_updated_at,
+  CASE
+    WHEN request.data = '{}'::jsonb THEN (
+      SELECT max(erasure.created_at)
+      FROM orchestrator.audit_entry AS erasure
+      WHERE erasure.request_id = request.id
+        AND erasure.kind = 'PERSONAL_DATA_ERASED'
+        AND erasure.detail @> '{"erased": ["REQUEST_DATA"]}'::jsonb
+    )
+  END AS request_data_erased_at,
   flow.id AS flow_id,
   flow.flow_key,
   flow.version AS flow_version,
@@ -20,6 +29,7 @@ SELECT
 FROM orchestrator.request_instance AS request
 JOIN orchestrator.flow_definition AS flow ON flow.id = request.flow_id
 WHERE (%(after)s::uuid IS NULL OR request.id > %(after)s::uuid)
+  AND (%(request_id)s::uuid IS NULL OR request.id = %(request_id)s::uuid)
   AND (%(since)s::timestamptz IS NULL OR request.updated_at >= %(since)s::timestamptz)
   AND (%(flow_key)s::text IS NULL OR flow.flow_key = %(flow_key)s::text)
 ORDER BY request.id

@@ -1,0 +1,161 @@
+"""`explain REQUEST`: what happened, what it waits for, which events it would take; values only where asked for."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from attrs import define
+from tests.plugins.lending_past import lending_past
+from tests.plugins.migrated_database import TestDatabase
+
+from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_domain.identifiers import RequestId
+from orchestrator_service.cli import main
+
+FOUND: JsonObject = {"found": True, "shelf": "A1-personal"}
+MISSING: JsonObject = {"found": False, "shelf": "B2-personal"}
+
+
+@define(kw_only=True)
+class Past:
+    """A lent request, an open one, and one whose event waits for a worker."""
+
+    database: TestDatabase
+    capsys: pytest.CaptureFixture[str]
+    lent: RequestId
+    open: RequestId
+    waiting: RequestId
+
+    def explained(self, request_id: RequestId, *arguments: str) -> str:
+        code = main(["explain", str(request_id), "--database", self.database.runtime_url, *arguments])
+        assert code == 0
+        return self.capsys.readouterr().out
+
+    def object_of(self, request_id: RequestId, *arguments: str) -> Any:
+        return json.loads(self.explained(request_id, "--format", "json", *arguments))
+
+    def events(self, request_id: RequestId, *arguments: str) -> dict[str, list[str]]:
+        return {each["event"]: each["obstacles"] for each in self.object_of(request_id, *arguments)["events"]}
+
+
+@pytest.fixture
+def past(database: TestDatabase, capsys: pytest.CaptureFixture[str]) -> Past:
+    async def happen() -> Sequence[RequestId]:
+        async with lending_past(database) as past:
+            return [
+                await past.request(MISSING, FOUND),
+                await past.request(MISSING),
+                await past.request({}),
+            ]
+
+    lent, left_open, waiting = asyncio.run(happen())
+    return Past(database=database, capsys=capsys, lent=lent, open=left_open, waiting=waiting)
+
+
+def test_an_ended_request_tells_its_timeline_and_waits_for_nothing(past: Past) -> None:
+    told = past.object_of(past.lent)
+
+    assert [entry["kind"] for entry in told["history"]] == [
+        "REQUEST_CREATED",
+        "EVENT_ACCEPTED",
+        "TRANSITION_COMPLETED",
+        "EVENT_ACCEPTED",
+        "TRANSITION_COMPLETED",
+    ]
+    assert (told["history"][-1]["fromState"], told["history"][-1]["toState"]) == ("OPEN", "LENT")
+    assert told["waitsFor"] == "Nothing: it has ended."
+    assert past.events(past.lent) == {"CHECK": ["INVALID_EVENT"], "WITHDRAW": ["INVALID_EVENT"]}
+
+
+def test_an_open_request_waits_for_an_event_and_tells_who_may_send_which(past: Past) -> None:
+    told = past.object_of(past.open)
+    assert told["waitsFor"] == "An event."
+    assert told["events"][0] == {
+        "event": "CHECK",
+        "taken": True,
+        "allowedRoles": ["CLERK"],
+        "states": ["OPEN"],
+        "obstacles": [],
+    }
+    assert past.events(past.open, "--roles", "VISITOR, AUDITOR")["CHECK"] == ["ACCESS_DENIED"]
+    assert past.events(past.open, "--roles", "CLERK")["CHECK"] == []
+
+
+def test_a_busy_request_names_what_blocks_it(past: Past) -> None:
+    told = past.object_of(past.waiting)
+    assert told["waitsFor"].startswith(f"Execution {told['activeExecutionId']} of CHECK waits for a worker")
+    assert past.events(past.waiting)["WITHDRAW"] == ["REQUEST_BUSY"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            "status = 'RETRY_WAIT', error_code = 'PROVIDER_TIMEOUT', next_attempt_at = now() + interval '1 hour'",
+            "is tried again, due in 3",
+        ),
+        (
+            "status = 'RUNNING', lease_owner = 'w', lease_until = now() + interval '1 hour'",
+            "is being run; its lease holds for 3",
+        ),
+        (
+            "status = 'RUNNING', lease_owner = 'w', lease_until = now() - interval '1 hour'",
+            "so any worker takes it over",
+        ),
+        (
+            "status = 'RECONCILIATION_REQUIRED', error_code = 'OUTCOME_UNKNOWN'",
+            "waits for an operator after OUTCOME_UNKNOWN: `orchestrator reconcile show",
+        ),
+    ],
+)
+def test_what_is_waited_for_is_told_for_each_status(past: Past, change: str, told: str) -> None:
+    past.database.execute(f"UPDATE orchestrator.execution SET {change} WHERE status = 'PENDING'")
+    assert told in past.object_of(past.waiting)["waitsFor"]
+
+
+def test_values_and_people_are_shown_only_where_asked_for(past: Past) -> None:
+    for arguments in ([], ["--format", "json"]):
+        shown = past.explained(past.lent, *arguments)
+        assert not any(secret in shown for secret in ("A1-personal", "saw", "clerk-1", "FOUND"))
+        detailed = past.explained(past.lent, "--details", *arguments)
+        assert all(secret in detailed for secret in ("A1-personal", "saw", "clerk-1", "FOUND"))
+
+
+def test_for_people_it_is_three_parts_in_lines(past: Past) -> None:
+    lines = past.explained(past.open).splitlines()
+    assert [line for line in lines[1:] if not line.startswith(" ")] == [
+        "what happened",
+        "what it waits for",
+        "which events it would take",
+    ]
+    assert lines[-1] == "  WITHDRAW: taken from CLERK"
+    assert past.explained(past.lent).splitlines()[-1] == (
+        "  WITHDRAW: refused: INVALID_EVENT, the current state has no transition for it (it is sent in OPEN)"
+    )
+
+
+def test_an_erased_request_says_so(past: Past, environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("RETENTION_DATABASE_URL", past.database.retention_url)
+    assert main(["retention", "run", "--request", str(past.open), "--open-requests", "--execute"]) == 0
+    past.capsys.readouterr()
+
+    told = past.object_of(past.open)
+    assert told["waitsFor"] == "Nothing: its data has been erased."
+    assert told["history"][0]["erased"]
+    assert past.events(past.open)["CHECK"] == ["REQUEST_ERASED"]
+
+
+@pytest.mark.parametrize(
+    ("request_id", "told"),
+    [
+        ("01978c5e-0000-7000-8000-000000000001", "There is no such request."),
+        ("seven", "The id of a request is a UUID."),
+    ],
+)
+def test_what_is_no_request_is_told(
+    request_id: str, told: str, database: TestDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", request_id, "--database", database.runtime_url]) == 2
+    assert told in capsys.readouterr().err
