@@ -28,6 +28,6 @@ class RecentPast(Protocol):
     async def runs(self, request_ids: Sequence[RequestId], actor: Actor) -> Sequence[RecordedRuns]:
         """Return those of the requests that there are, each as of one moment, in the order of their ids.
 
-        Executions are in the order in which they were accepted, checkpoints in that of their actions' keys.
+        Executions are in the order in which they were accepted.
         """
         ...

@@ -14,6 +14,8 @@ from orchestrator_domain.exact_json.lines import parse_json_line, parse_json_lin
 from orchestrator_domain.exact_json.text import MalformedJson
 
 _LINES_AT_ONCE: Final = 1024
+_FEW: Final = 64
+_NEARLY_ALL: Final = 0.9
 _SHAPES_MAX: Final = 8
 _RESULTS_MAX: Final = 50_000
 # How many times lines may fit no shape for the most part before none is looked for any more.
@@ -30,8 +32,7 @@ def evaluate_json_lines(definition: DecisionDefinition, lines: Iterable[bytes]) 
     blocks = batched(lines, _LINES_AT_ONCE)
     before = 0
     for block in blocks:
-        together = decided.together(block)
-        yield from decided.one_by_one(block, before) if together is None else together
+        yield from decided.results(block, before)
         before += len(block)
         if decided.patience == 0:
             break
@@ -50,12 +51,23 @@ class _DecidedShape:
 
     def of(self, rows: Sequence[Texts]) -> Iterator[DecisionResult]:
         """Return the result of each row; rows that were seen before aren't decided again."""
+        self.decide(rows)
+        return map(self._results.__getitem__, rows)
+
+    def decide(self, rows: Iterable[Texts]) -> None:
+        """Have a result for each of the rows."""
         if len(self._results) > _RESULTS_MAX:
             self._results.clear()
         # The difference of a set and the dictionary's keys would walk over all keys.
         new = [*filterfalse(self._results.__contains__, set(rows))]
         self._results.update(zip(new, self.generated.over_values(self.shape.values(new)), strict=True))
-        return map(self._results.__getitem__, rows)
+
+    def result(self, row: Texts) -> DecisionResult:
+        return self._results[row]
+
+
+type _Looked = tuple[_DecidedShape, Texts] | DecisionResult
+"""A line of a shape whose result is still to be found, or the result of one that had none."""
 
 
 @define(kw_only=True)
@@ -66,23 +78,55 @@ class _DecidedLines:
     patience: int = _PATIENCE
     _shapes: list[_DecidedShape] = field(factory=list, init=False)
 
-    def together(self, block: Sequence[bytes]) -> Iterator[DecisionResult] | None:
-        """Return the results of lines that all have the most frequent shape; None if one of them may have another."""
+    def results(self, block: Sequence[bytes], before: int) -> Iterator[DecisionResult]:
+        """Decide lines together if all have the most frequent shape, else one by one; `before` lines went before."""
+        rows = self._rows(block)
+        if len(rows) == len(block):
+            yield from self._shapes[0].of(rows)
+        elif len(block) > _FEW and len(rows) > len(block) * _NEARLY_ALL:
+            # Where one line in hundreds is another, only its neighbours are looked at one by one.
+            for some in batched(block, _FEW):
+                yield from self.results(some, before)
+                before += len(some)
+        else:
+            yield from self.one_by_one(block, before)
+
+    def _rows(self, block: Sequence[bytes]) -> Sequence[Texts]:
+        """Return the texts of lines of the most frequent shape, fewer than lines if one of them may have another."""
         if not self._shapes and not self._learnt_from(block[0]):
-            return None
+            return ()
         text = _one_text(block)
-        rows = () if text is None else self._shapes[0].shape.of_lines(text)
-        return self._shapes[0].of(rows) if len(rows) == len(block) else None
+        return () if text is None else self._shapes[0].shape.of_lines(text)
 
     def one_by_one(self, block: Sequence[bytes], before: int) -> Iterator[DecisionResult]:
         """Decide each line by whatever shape it has, strictly if it has none; then put the most frequent one first."""
-        for decided in self._shapes:
-            decided.hits = 0
+        looked: list[_Looked] = []
+        fault = None
         for place, line in enumerate(block, start=before + 1):
-            yield from self._decided(line, place)
-        self._shapes.sort(key=lambda each: each.hits, reverse=True)
-        if sum(each.hits for each in self._shapes) < len(block) / 2:
+            try:
+                found = self._looked_at(line, place)
+            except MalformedJson as malformed:
+                fault = malformed
+                break
+            if found is not None:
+                looked.append(found)
+        yield from self._in_order(looked)
+        if fault is not None:
+            raise fault
+        if len(block) > _FEW and sum(each.hits for each in self._shapes) < len(block) / 2:
             self.patience -= 1
+
+    def _in_order(self, looked: Sequence[_Looked]) -> Iterator[DecisionResult]:
+        rows: dict[int, list[Texts]] = {id(decided): [] for decided in self._shapes}
+        for found in looked:
+            if isinstance(found, tuple):
+                rows[id(found[0])].append(found[1])
+        for decided in self._shapes:
+            decided.decide(rows[id(decided)])
+            decided.hits = len(rows[id(decided)])
+        self._shapes.sort(key=lambda each: each.hits, reverse=True)
+        for found in looked:
+            yield found[0].result(found[1]) if isinstance(found, tuple) else found
 
     def _learnt_from(self, line: bytes) -> bool:
         try:
@@ -91,19 +135,19 @@ class _DecidedLines:
             # It is told when it is this line's turn.
             return False
 
-    def _decided(self, line: bytes, place: int) -> Iterator[DecisionResult]:
+    def _looked_at(self, line: bytes, place: int) -> _Looked | None:
+        """Return what is known of a line, None for an empty one; raise MalformedJson."""
         text = _text(line)
         for decided in () if text is None else self._shapes:
             texts = decided.shape.of_line(text or "")
             if texts is not None:
-                decided.hits += 1
-                return decided.of((texts,))
+                return decided, texts
         context = parse_json_line(line, place)
         if context is None:
-            return iter(())
+            return None
         if len(self._shapes) < _SHAPES_MAX:
             self._learn(line)
-        return iter((self.generated.over_context(context),))
+        return self.generated.over_context(context)
 
     def _learn(self, line: bytes) -> bool:
         """Keep the shape of a line that was read strictly, if it has one."""
