@@ -1,7 +1,7 @@
 """One transaction around a story, told by a use case and carried by the store."""
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from orchestrator_domain.ports.event_judgement import (
     AddressedEvent,
@@ -12,8 +12,11 @@ from orchestrator_domain.ports.event_judgement import (
 )
 from orchestrator_domain.ports.flow_store import FlowStore, RequestTypeStore
 from orchestrator_domain.ports.history import HistoryReader
-from orchestrator_domain.ports.reconciliation_store import ReconciliationStore
 from orchestrator_domain.ports.request_store import RequestStore
+
+if TYPE_CHECKING:
+    # Named by its type alone, and a host without operators never needs what it brings along.
+    from orchestrator_domain.ports.reconciliation_store import ReconciliationStore
 
 
 class Transaction(Protocol):
@@ -32,7 +35,7 @@ class Transaction(Protocol):
     def request_types(self) -> RequestTypeStore: ...
 
     @property
-    def reconciliation(self) -> ReconciliationStore: ...
+    def reconciliation(self) -> "ReconciliationStore": ...
 
 
 class UnitOfWork(Protocol):
