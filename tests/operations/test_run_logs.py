@@ -6,6 +6,7 @@ from uuid import uuid4
 
 from tests.acceptance.credit import CONSENT
 from tests.acceptance.flows import scoring
+from tests.plugins.patience import wait_until
 from tests.plugins.running_service import RunningService
 from tests.plugins.scripted_providers import ScriptedProviders
 
@@ -26,7 +27,7 @@ def test_every_line_of_a_run_names_its_request_its_flow_and_who_asked_for_it(
     execution = accepted.json()["executionId"]
     assert analyst.ended(execution)["status"] == "SUCCEEDED"
 
-    lines = [line for line in _lines(watched) if line.get("correlationId") == correlation]
+    lines = _lines(watched, correlation, count=6)
 
     told = [(line["event"], line.get("attempt"), line.get("outcome") or line.get("status")) for line in lines]
     assert [each for each in told if each[0] not in ("answered", "event_accepted")] == [
@@ -55,7 +56,7 @@ def test_an_answer_names_what_its_path_names_only_if_there_is_something_by_that_
     for path in (f"/requests/{request}", f"/requests/{uuid4()}", "/requests/4711"):
         analyst.call("GET", path, headers={"X-Correlation-Id": correlation})
 
-    told = [line for line in _lines(watched) if line.get("correlationId") == correlation]
+    told = _lines(watched, correlation, count=3)
 
     assert [(line["status"], line.get("requestId"), line.get("code")) for line in told] == [
         (200, request, None),
@@ -64,6 +65,12 @@ def test_an_answer_names_what_its_path_names_only_if_there_is_something_by_that_
     ]
 
 
-def _lines(service: RunningService) -> list[dict[str, Any]]:
-    lines = service.process.log().splitlines()
-    return [json.loads(line) for line in lines if line.startswith("{")]
+def _lines(service: RunningService, correlation: str, *, count: int) -> list[dict[str, Any]]:
+    """Return the lines of one call: they are written after what they tell of can be seen, so they are waited for."""
+
+    def look() -> list[dict[str, Any]] | None:
+        lines = [json.loads(line) for line in service.process.log().splitlines() if line.startswith("{")]
+        found = [line for line in lines if line.get("correlationId") == correlation]
+        return found if len(found) >= count else None
+
+    return wait_until("the lines of a call", look)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from attrs import evolve
 
-from orchestrator_worker.circuit_breaker import CircuitSettings
+from orchestrator_worker.circuit_breaker import CircuitSettings, CircuitState
 from orchestrator_worker.deployment_values import WrittenOut
 from orchestrator_worker.held_calls import HeldCalls
 from orchestrator_worker.provider_answer import (
@@ -70,6 +70,23 @@ def request_to(endpoint: str, *, limit: CallLimit | None = None) -> ProviderRequ
         answer_bytes_max=1000,
         limit=limit,
     )
+
+
+async def test_the_state_of_each_circuit_can_be_seen() -> None:
+    clock, calls = Clock(), Calls(NoAnswer(), NoAnswer(), answer(200))
+    held = HeldCalls(calls, clock=clock)
+    assert held.circuits() == {}
+    for _ in range(2):
+        await held.call(request_to("sick"))
+    assert held.circuits() == {"sick": CircuitState.OPEN}
+    clock.now, calls.arrived = 31.0, asyncio.Event()
+    calls.let_go.clear()
+    probe = asyncio.create_task(held.call(request_to("sick")))
+    await calls.arrived.wait()
+    assert held.circuits() == {"sick": CircuitState.PROBING}
+    calls.let_go.set()
+    await probe
+    assert held.circuits() == {"sick": CircuitState.CLOSED}
 
 
 @pytest.mark.parametrize("failure", [NotConnected(), NoAnswer(), answer(502), answer(503), answer(504)])
