@@ -11,6 +11,7 @@ from psycopg.errors import (
     InsufficientPrivilege,
     InvalidParameterValue,
     RestrictViolation,
+    UniqueViolation,
 )
 from psycopg.types.json import Jsonb
 from tests.migrations.rows import DRAFT_ID, HASH, REQUEST_ID, UNKNOWN_ID, insert, insert_all
@@ -316,6 +317,20 @@ def test_a_request_short_of_an_end_state_is_erased_only_if_that_is_said(
     filled.execute("UPDATE orchestrator.request_instance SET audit_sequence = 1")
     assert erased(retention, "HISTORY", open_allowed=False) == "OPEN"
     assert erased(retention, "HISTORY") == "ERASED"
+
+
+def test_nothing_is_erased_without_its_entry(
+    filled: TestDatabase, retention: psycopg.Connection[Any]
+) -> None:
+    filled.execute("UPDATE orchestrator.execution SET status = 'FAILED'")
+    # The place of the next entry is taken.
+    filled.execute("UPDATE orchestrator.request_instance SET audit_sequence = 0")
+    with pytest.raises(UniqueViolation):
+        erased(retention, "HISTORY", "EVIDENCE")
+    assert filled.execute(
+        "SELECT entry.detail IS NULL, resolution.evidence = '{}'"
+        " FROM orchestrator.audit_entry AS entry, orchestrator.reconciliation_resolution AS resolution"
+    ) == [(False, False)]
 
 
 def test_a_request_that_has_moved_on_is_left_alone(
