@@ -1,4 +1,4 @@
-"""A bare acceptance: statements that accept many events, coalesced, with one commit for all that is ready.
+"""A bare acceptance: it sends the statements that ours sends, coalesced and committed alike.
 
 It locks, reads what an acceptance is decided from, stores the executions and moves the requests on with their history;
 it decides nothing and refuses nobody.
@@ -16,51 +16,11 @@ from bench.script_rows import ScriptRows
 from orchestrator_domain.identifiers import RequestId
 from orchestrator_postgres.engine import StoreConnection, connect
 from orchestrator_postgres.history import ADVANCE
+from orchestrator_postgres.statements import sql_file
 
-_LOCK = b"""
-SELECT request.id
-FROM orchestrator.request_instance AS request
-WHERE request.id = ANY (%(ids)s::uuid[])
-  AND (request.owner_subject = %(subject)s OR request.business_scope = ANY (%(scopes)s))
-ORDER BY request.id
-FOR UPDATE
-"""
-_READ = b"""
-SELECT
-  request.id AS request_id, request.type_key AS request_type_key, request.current_state AS request_current_state,
-  request.data AS request_data, request.owner_subject AS request_owner_subject,
-  request.business_scope AS request_business_scope, request.revision AS request_revision,
-  request.created_at AS request_created_at, request.updated_at AS request_updated_at,
-  flow.id AS flow_id, flow.flow_key, flow.version AS flow_version, flow.checksum AS flow_checksum,
-  active.id AS active_execution_id
-FROM orchestrator.request_instance AS request
-JOIN orchestrator.flow_definition AS flow ON flow.id = request.flow_id
-LEFT JOIN orchestrator.execution AS active
-  ON active.request_id = request.id
-  AND active.status IN ('PENDING', 'RUNNING', 'RETRY_WAIT', 'RECONCILIATION_REQUIRED')
-WHERE request.id = ANY (%(ids)s::uuid[])
-  AND (request.owner_subject = %(subject)s OR request.business_scope = ANY (%(scopes)s))
-"""
-_EARLIER = b"""
-SELECT execution.*
-FROM unnest(%(ids)s::uuid[], %(keys)s::text[]) AS given (request_id, key)
-JOIN orchestrator.execution
-  ON execution.request_id = given.request_id AND execution.idempotency_key = given.key
-"""
-_INSERT = b"""
-INSERT INTO orchestrator.execution
-  (id, request_id, idempotency_key, payload_hash, actor_subject, actor_snapshot, event_key, event_data,
-   transition_id, from_state, accepted_revision, correlation_id, status)
-SELECT
-  id, request_id, idempotency_key, payload_hash, actor_subject, actor_snapshot, event_key, event_data,
-  transition_id, from_state, accepted_revision, correlation_id, status
-FROM json_to_recordset(%(rows)s::json) AS given (
-  id uuid, request_id uuid, idempotency_key text, payload_hash text, actor_subject text, actor_snapshot jsonb,
-  event_key text, event_data jsonb, transition_id text, from_state text, accepted_revision bigint,
-  correlation_id text, status text
-)
-RETURNING *
-"""
+_LOCK, _READ = sql_file("lock_free_visible_requests"), sql_file("read_visible_requests")
+_READ_BY_KEY = sql_file("executions_by_key")
+_ADD = sql_file("add_executions")
 
 
 @define(kw_only=True, eq=False)
@@ -84,19 +44,19 @@ class AcceptanceScript:
             await asyncio.gather(*(client() for _ in range(self.clients)))
 
     async def _send(self, connection: StoreConnection, batch: Sequence[RequestId], flow: UUID) -> None:
-        wanted = {"ids": list(batch), "keys": ["go"] * len(batch), "subject": "clerk", "scopes": ["NORTH"]}
-        async with connection.transaction():
-            async with connection.pipeline():
-                await connection.execute(_LOCK, wanted)
-                read = await connection.execute(_READ, wanted)
-                await connection.execute(_EARLIER, wanted)
-            for visible in await read.fetchall():
+        asked = {"rows": self.rows.text([self.rows.event(request_id) for request_id in batch])}
+        async with connection.pipeline(), connection.transaction():
+            locking = await connection.execute(_LOCK, asked)
+            reading = await connection.execute(_READ, asked)
+            reading_by_key = await connection.execute(_READ_BY_KEY, asked)
+            await locking.fetchall()
+            for visible in await reading.fetchall():
                 self.rows.check_command(visible)
+            await reading_by_key.fetchall()
             executions = [self.rows.execution(request_id) for request_id in batch]
             moves = [self.rows.accepted(execution, flow) for execution in executions]
-            async with connection.pipeline():
-                stored = await connection.execute(_INSERT, {"rows": self.rows.text(executions)})
-                moved = await connection.execute(ADVANCE, {"rows": self.rows.text(moves)})
-            for execution in await stored.fetchall():
-                self.rows.check_execution(execution)
-            assert moved.rowcount == len(batch), "a script that moves no request measures nothing"
+            adding = await connection.execute(_ADD, {"rows": self.rows.text(executions)})
+            moving = await connection.execute(ADVANCE, {"rows": self.rows.text(moves)})
+        for execution in await adding.fetchall():
+            self.rows.check_execution(execution)
+        assert moving.rowcount == len(batch), "a script that moves no request measures nothing"

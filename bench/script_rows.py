@@ -86,6 +86,10 @@ class ScriptRows:
             "delay_seconds": None,
         }
 
+    def event(self, request_id: UUID) -> Row:
+        """Return the row that says whose request is asked for, and under which key."""
+        return {"request_id": str(request_id), "subject": "clerk", "scopes": ["NORTH"], "key": "go"}
+
     def execution(self, request_id: UUID) -> Row:
         """Return the row of an accepted execution."""
         return {
