@@ -155,11 +155,13 @@ async def test_where_data_is_restricted_neither_values_nor_rules_are_told(
     service: HttpService, roles: list[str]
 ) -> None:
     document = candidate(restrictedData=[{"path": "/deposit", "allowedRoles": ["KEEPER"]}])
-    answer = await impact(service, document=document, actor={"roles": roles})
+    vary: JsonObject = {"places": [COPIES], "values": [3, 4]}
+    answer = await impact(service, {"vary": vary}, document=document, actor={"roles": roles})
     shown: Any = json_of(answer)
     (example,) = shown["examples"]
     assert (shown["different"], shown["rules"], example["trace"]) == (1, None, None)
     assert (example["before"]["rules"], example["after"]["rules"]) == (None, None)
+    assert shown["threshold"] is None
     assert "enough" not in answer.text
     keeper = {"roles": [*roles, "KEEPER"]}
     again = await impact(service, document={**document, "version": 3}, actor=keeper)
