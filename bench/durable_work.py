@@ -41,6 +41,7 @@ from orchestrator_worker.renewal import LeaseRenewal
 from orchestrator_worker.worker import Worker
 from orchestrator_worker.worker_settings import WorkerSettings
 
+_UNDONE = "SELECT count(*) FROM orchestrator.execution WHERE status NOT IN ('SUCCEEDED', 'FAILED')"
 _FOUND = Succeeded(result={"found": True})
 
 
@@ -265,6 +266,7 @@ async def per_second(count: int, work: Callable[[], Awaitable[object]]) -> float
 
 async def drained_per_second(work: DurableWork, count: int, *, actions: int, slots: int) -> float:
     """Accept so many events, then let one worker carry them out; return how many a second it did."""
+    assert not work.database.number(_UNDONE), "what is left from before would be measured instead"
     await work.accepted(await work.requests(count, actions=actions))
     before = work.observer.ended
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 
 from bench.acceptance_script import AcceptanceScript
-from bench.durable_server import migrated_database
+from bench.durable_server import accepting_database
 from bench.durable_work import durable_work, per_second
 from bench.event_loop import run
 from bench.figure import Figure, Measured, RatioAtLeast
@@ -19,13 +19,13 @@ _COUNT, _CLIENTS, _ROUNDS = 1_500, 10, 5
 
 
 async def _use_case() -> float:
-    async with durable_work(migrated_database()) as work:
+    async with durable_work(accepting_database()) as work:
         requests = await work.requests(_COUNT, actions=1)
         return await per_second(_COUNT, lambda: work.accepted(requests, clients=_CLIENTS))
 
 
 async def _script(kind: type[ScriptRows]) -> float:
-    async with durable_work(migrated_database()) as work:
+    async with durable_work(accepting_database()) as work:
         requests = await work.requests(_COUNT, actions=1)
         flow = await work.flow_id(1)
         script = AcceptanceScript(work=work, rows=kind(work.identifiers), clients=_CLIENTS)

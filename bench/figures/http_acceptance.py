@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from bench.durable_server import migrated_database
+from bench.durable_server import accepting_database
 from bench.durable_work import durable_work, per_second
 from bench.event_loop import run
 from bench.figure import Figure, Measured, RatioAtLeast
@@ -22,13 +22,13 @@ _CLIENTS = 10
 
 
 async def _over_use_case() -> float:
-    async with durable_work(migrated_database(), listens=False) as work:
+    async with durable_work(accepting_database(), listens=False) as work:
         requests = await work.requests(_EVENTS, actions=1)
         return await per_second(_EVENTS, lambda: work.accepted(requests, clients=_CLIENTS))
 
 
 async def _requests() -> Sequence[RequestId]:
-    async with durable_work(migrated_database(), listens=False) as work:
+    async with durable_work(accepting_database(), listens=False) as work:
         return await work.requests(_EVENTS, actions=1)
 
 
@@ -64,7 +64,7 @@ async def _accepted(reader: asyncio.StreamReader) -> None:
 
 
 def _measure() -> Measured:
-    url = migrated_database().runtime_url
+    url = accepting_database().runtime_url
     command = [sys.executable, "-m", "bench.http_acceptance_server", url]
     # Its log is written as in production, and read by nobody.
     with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from time import perf_counter, sleep
 
-from bench.durable_server import migrated_database
+from bench.durable_server import fresh_migrated_database
 from bench.figure import Figure, Measured, RatioAtMost, ValueAtMost
 from bench.sample import Sample, alternately, milliseconds
 from bench.serving_process import PLAIN_ENVIRONMENT, ServingProcess
@@ -14,7 +14,7 @@ _LIBRARIES = [sys.executable, "-c", "import starlette, sqlalchemy, psycopg"]
 
 
 def _start() -> Measured:
-    database = migrated_database()
+    database = fresh_migrated_database()
 
     def until_ready() -> float:
         begun = perf_counter()
@@ -34,7 +34,7 @@ def _start() -> Measured:
 
 
 def _memory() -> Measured:
-    database = migrated_database()
+    database = fresh_migrated_database()
 
     def resident() -> float:
         with ServingProcess(database) as process:
