@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from attrs import define
-from tests.plugins.lending_past import lending_past
+from tests.plugins.lending_past import lending_document, lending_past
 from tests.plugins.migrated_database import TestDatabase
 
 from orchestrator_domain.exact_json.value import JsonObject
@@ -210,6 +211,43 @@ def test_a_rule_means_what_it_selects_and_never_what_an_execution_blocks(desk: D
     # One past for all of them: nothing is changed by asking.
     meant = [desk.run(*desk.policy(**changes))[1][0]["requests"] for changes, _ in SELECTIONS]
     assert meant == [due for _, due in SELECTIONS]
+
+
+def test_a_run_that_breaks_off_is_taken_up_by_the_next_one(desk: Desk) -> None:
+    desk.age(31, desk.withdrawn)
+    desk.database.execute(
+        "CREATE FUNCTION public.break_off() RETURNS trigger LANGUAGE plpgsql AS"
+        f" $$ BEGIN IF NEW.request_id = '{desk.withdrawn}' THEN RAISE EXCEPTION 'broken off'; END IF; RETURN NEW; END $$"
+    )
+    desk.database.execute(
+        "CREATE TRIGGER break_off BEFORE INSERT ON orchestrator.audit_entry"
+        " FOR EACH ROW EXECUTE FUNCTION public.break_off()"
+    )
+    assert main(["retention", "run", *desk.policy(), "--execute", "--batch", "1"]) == 2
+    assert "A1-personal" not in desk.everything(), "the batch before is done"
+    desk.capsys.readouterr()
+    desk.database.execute("DROP FUNCTION public.break_off CASCADE")
+
+    assert desk.run(*desk.policy(), "--execute")[1][0]["outcomes"] == {"ERASED": 1}
+    assert desk.audit()[1]["requestsErased"] == 2
+
+
+def test_what_is_erased_is_left_out_of_a_replay(desk: Desk) -> None:
+    desk.run(*desk.policy(), "--execute")
+    flow = desk.directory / "flow.json"
+    flow.write_text(json.dumps(lending_document(version=2)))
+
+    main(["flow", "replay", "--database", desk.database.runtime_url, "--flow", str(flow), "--format", "json"])
+
+    assert json.loads(desk.capsys.readouterr().out)["requestsNotReplayable"] == 1
+
+
+def test_the_policy_of_the_document_can_be_taken(desk: Desk) -> None:
+    document = Path(__file__).parents[3] / "docs" / "RETENTION.md"
+    (block,) = re.findall(r"```json\n(.*?)```", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+    file = desk.directory / "policy.json"
+    file.write_text(block)
+    assert desk.run("--policy", str(file))[0] == 0
 
 
 def test_a_request_that_somebody_holds_is_left_for_the_next_run(desk: Desk) -> None:

@@ -147,7 +147,13 @@ class PostgresRetention:
 @asynccontextmanager
 async def opened_retention(url: str) -> AsyncIterator[PostgresRetention]:
     """Connect as the role of the URL; raise RetentionRefused where it may not erase, or StorageUnavailable."""
-    settings = ConnectionSettings(url=url, application_name="orchestrator-retention", lock_timeout_seconds=2)
+    settings = ConnectionSettings(
+        url=url,
+        application_name="orchestrator-retention",
+        lock_timeout_seconds=2,
+        # Looking for what is due may walk over everything that was erased before.
+        statement_timeout_seconds=600,
+    )
     try:
         async with await connect(settings) as connection:
             await _check_that_it_may(connection)
