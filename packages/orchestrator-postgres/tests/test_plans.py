@@ -80,7 +80,7 @@ async def test_a_plan_that_was_made_while_tables_were_empty_walks_through_none_o
 @pytest.mark.parametrize(
     ("index", "condition"),
     [
-        ("ix_execution_due", r"\(next_attempt_at >= .* AND \(next_attempt_at <= "),
+        ("ix_execution_due", r"\(ROW\(next_attempt_at, created_at\) >= .* AND \(next_attempt_at <= "),
         ("ix_execution_lease", r"\(lease_until >= .* AND \(lease_until <= "),
     ],
 )
