@@ -118,6 +118,20 @@ def test_metrics_count_what_happened_without_naming_anybody(
     assert "orchestrator_commands_accepted_total" in exposed
     assert 'orchestrator_executions_ended_total{error_code="none",status="SUCCEEDED"}' in exposed
     assert 'integration="BURO_CONSULTA",outcome="SUCCEEDED"' in exposed
+    for sample in (
+        'orchestrator_commands_accepted_total{command="create_request"}',
+        'orchestrator_provider_call_seconds_count{answer="200",endpoint="providers"}',
+        'orchestrator_run_seconds_count{status="SUCCEEDED"}',
+        'orchestrator_queue_executions{status="RECONCILIATION_REQUIRED"}',
+        'orchestrator_circuit_state{endpoint="providers",state="closed"} 1.0',
+        "orchestrator_queue_observed 1.0",
+        "orchestrator_worker_slots 10.0",
+        "orchestrator_executions_claimed_total",
+        "orchestrator_execution_due_seconds_count",
+        "orchestrator_claim_seconds_count",
+        "orchestrator_pool_connections_max 10.0",
+    ):
+        assert sample in exposed
     for identifier in (request, execution["executionId"], "CLI-71", "analista-1"):
         assert identifier not in exposed
 
