@@ -9,8 +9,6 @@ from tests.plugins.running_service import RunningService
 from tests.plugins.scripted_providers import ScriptedProviders
 from tests.plugins.statement_proxy import StatementProxy
 
-EACH_DAY = 2
-
 
 @pytest.fixture
 def killed_acceptances(
@@ -23,14 +21,6 @@ def killed_acceptances(
     return FaultyAcceptances(
         service=api_alone, providers=providers, warm=warm_start, proxy=statement_proxy, fault=kill
     )
-
-
-def test_an_event_whose_acceptance_is_killed_between_two_statements_is_accepted_once(
-    killed_acceptances: FaultyAcceptances,
-) -> None:
-    strikes = chosen("kill acceptance", killed_acceptances.recorded(), EACH_DAY)
-    struck = [killed_acceptances.struck(strike) for strike in strikes]
-    assert killed_acceptances.broken_promises(struck) == []
 
 
 @pytest.mark.exhaustive

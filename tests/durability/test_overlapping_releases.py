@@ -13,7 +13,7 @@ from tests.plugins.running_service import RunningService
 from tests.plugins.scripted_providers import ScriptedProviders
 from tests.plugins.trial_catalogue import trial_catalogue
 
-_SENT = 12
+_SENT = 6
 
 
 def test_what_only_the_newer_release_can_run_waits_for_it_and_everything_is_done_once(

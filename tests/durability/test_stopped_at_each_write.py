@@ -13,6 +13,7 @@ from attrs import frozen
 from tests.durability.fault_flows import EffectClass, acting_twice
 from tests.durability.struck_runs import SinceTheClaim
 from tests.plugins.execution_evidence import LOOKUP, Evidence
+from tests.plugins.fault_points import chosen
 from tests.plugins.process_room import StartedProcess
 from tests.plugins.running_service import RunningService
 from tests.plugins.scripted_providers import ScriptedProviders
@@ -59,8 +60,29 @@ def renewals(statement: str) -> bool:
     return "SET lease_until" in statement and "status = 'RUNNING'," not in statement
 
 
-@pytest.mark.parametrize("write", WRITES, ids=str)
 def test_a_worker_that_was_stopped_at_a_write_past_its_lease_writes_nothing(
+    api_alone: RunningService,
+    providers: ScriptedProviders,
+    fork_worker: Callable[..., StartedProcess],
+    statement_proxy: StatementProxy,
+) -> None:
+    (write,) = chosen("stop", WRITES, 1)
+    require_nothing_written(api_alone, providers, fork_worker, statement_proxy, write)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("write", WRITES, ids=str)
+def test_a_worker_that_was_stopped_at_any_kind_of_write_past_its_lease_writes_nothing(
+    api_alone: RunningService,
+    providers: ScriptedProviders,
+    fork_worker: Callable[..., StartedProcess],
+    statement_proxy: StatementProxy,
+    write: Write,
+) -> None:
+    require_nothing_written(api_alone, providers, fork_worker, statement_proxy, write)
+
+
+def require_nothing_written(
     api_alone: RunningService,
     providers: ScriptedProviders,
     fork_worker: Callable[..., StartedProcess],

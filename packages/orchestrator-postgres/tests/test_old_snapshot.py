@@ -80,7 +80,7 @@ async def blocks_of_a_claim(connection: StoreConnection, horizon: ClaimHorizon) 
 async def test_hundreds_of_executions_run_as_ever_while_an_old_snapshot_is_held(
     harness: PostgresHarness, old_snapshot: None
 ) -> None:
-    await require_the_queue_to_run(harness, 600)
+    await require_the_queue_to_run(harness, 400)
 
 
 @pytest.mark.exhaustive
