@@ -75,6 +75,33 @@ async def test_hints_given_while_one_is_on_its_way_are_sent_as_one(database: Tes
             assert (await anext(heard)).payload == "last"
 
 
+async def test_a_hint_is_heard_where_it_is_given_without_a_server() -> None:
+    settings = ConnectionSettings(url="postgresql://nobody@127.0.0.1:1/nowhere", connect_timeout_seconds=1)
+    async with PostgresWakeup(settings) as wakeup, asyncio.timeout(PATIENCE_SECONDS):
+        wakeup.hint()
+        await wakeup.wait(timeout_seconds=10 * PATIENCE_SECONDS)
+
+
+async def test_a_hint_wakes_where_it_is_given_once_and_not_again_when_it_comes_back(
+    database: TestDatabase,
+) -> None:
+    settings = ConnectionSettings(url=database.runtime_url)
+    async with await connect(settings) as listening, asyncio.timeout(PATIENCE_SECONDS):
+        await listening.execute(b"LISTEN orchestrator_due")
+        async with aclosing(listening.notifies()) as heard, PostgresWakeup(settings) as wakeup:
+            # The listener wakes its waiter once, for what it may have missed.
+            await wakeup.wait(timeout_seconds=10 * PATIENCE_SECONDS)
+            wakeup.hint()
+            await wakeup.wait(timeout_seconds=10 * PATIENCE_SECONDS)
+            again = asyncio.create_task(wakeup.wait(timeout_seconds=10 * PATIENCE_SECONDS))
+            await anext(heard)
+            # Whatever follows one's own hint on the way through the server comes after it.
+            await asyncio.to_thread(database.execute, "SELECT 1")
+            assert not again.done()
+            await asyncio.to_thread(database.execute, "NOTIFY orchestrator_due")
+            await again
+
+
 async def test_hints_on_an_idle_connection_leave_no_transaction_open(
     wakeup_harness: PostgresWakeupHarness, database: TestDatabase
 ) -> None:

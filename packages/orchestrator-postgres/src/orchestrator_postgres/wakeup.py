@@ -23,7 +23,8 @@ def _ignored(_: str) -> None:
 class PostgresWakeup(Wakeup):
     """Pass hints through PostgreSQL.
 
-    To be started and closed on the event loop that uses it. Hints given while one is on its way are sent as one. A
+    To be started and closed on the event loop that uses it. A hint that is given here wakes whoever waits here at once,
+    where it `listens`; others hear of it from the server. Hints given while one is on its way are sent as one. A
     broken connection is made anew in the background; what was hinted meanwhile may be lost. `disturbed` is told each
     time what kind of fault broke it: an SQLSTATE or the name of an exception's type. It returns at once.
     """
@@ -40,6 +41,7 @@ class PostgresWakeup(Wakeup):
         self._listens = listens
         self._to_send = Event()
         self._woken = Event()
+        self._sender_id: int | None = None
         self._tasks: list[Task[None]] = []
 
     async def start(self) -> None:
@@ -64,6 +66,8 @@ class PostgresWakeup(Wakeup):
         await self.close()
 
     def hint(self) -> None:
+        if self._listens:
+            self._woken.set()
         self._to_send.set()
 
     async def wait(self, *, timeout_seconds: float) -> None:
@@ -74,6 +78,7 @@ class PostgresWakeup(Wakeup):
 
     async def _send(self) -> None:
         async with await connect(self._settings) as connection:
+            self._sender_id = connection.info.backend_pid
             while True:
                 await self._to_send.wait()
                 self._to_send.clear()
@@ -84,8 +89,10 @@ class PostgresWakeup(Wakeup):
             await connection.execute(_LISTEN)
             # Whatever was hinted before this moment may have been missed.
             self._woken.set()
-            async for _ in connection.notifies():
-                self._woken.set()
+            async for notification in connection.notifies():
+                # What was hinted here has woken its waiter already.
+                if notification.pid != self._sender_id:
+                    self._woken.set()
 
     async def _kept_up(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do work that never ends again after each broken connection, waiting longer while it keeps breaking."""
