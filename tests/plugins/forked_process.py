@@ -22,11 +22,11 @@ _ROOT = Path(__file__).parents[2]
 class _Forked:
     """What `subprocess.Popen` is to a child of this process, for a child of the warm one."""
 
-    nursery: "WarmStart"
+    warm_start: "WarmStart"
     pid: int
 
     def poll(self) -> int | None:
-        code: int | None = self.nursery.asked({"ended": self.pid})
+        code: int | None = self.warm_start.asked({"ended": self.pid})
         return code
 
     def send_signal(self, number: int) -> None:
@@ -46,11 +46,11 @@ class ForkedProcess(ChildProcess):
     """A child of the warm process, with the log and the first line of any other."""
 
     def __init__(
-        self, *, name: str, nursery: "WarmStart", variables: Mapping[str, str], release: str | None
+        self, *, name: str, warm_start: "WarmStart", variables: Mapping[str, str], release: str | None
     ) -> None:
         self.name = name
-        self.log_file = nursery.directory / f"{name}.log"
-        self._said_file = nursery.directory / f".{name}.said"
+        self.log_file = warm_start.directory / f"{name}.log"
+        self._said_file = warm_start.directory / f".{name}.said"
         for file in (self.log_file, self._said_file):
             file.touch(mode=0o600)
         order = {
@@ -59,7 +59,7 @@ class ForkedProcess(ChildProcess):
             "log": str(self.log_file),
             "said": str(self._said_file),
         }
-        self._process = _Forked(nursery=nursery, pid=nursery.asked(order))  # type: ignore[assignment]
+        self._process = _Forked(warm_start=warm_start, pid=warm_start.asked(order))  # type: ignore[assignment]
 
 
 @define(kw_only=True)
@@ -81,7 +81,7 @@ class WarmStart:
         """Start a process without waiting for it; `release` names a module that makes it another release."""
         self._started += 1
         name = f"forked-{self._started:04d}"
-        child = ForkedProcess(name=name, nursery=self, variables=variables, release=release)
+        child = ForkedProcess(name=name, warm_start=self, variables=variables, release=release)
         return self.room.take(child)
 
     def start(self, variables: Mapping[str, str]) -> StartedProcess:

@@ -83,14 +83,13 @@ class SimulatedOperator:
         try:
             shown = await self.stopped.find(execution_id, self._actor())
             way = self._true_way(execution_id, shown.stop)
-            if way is not None:
-                await self._send_until_answered(self._command(execution_id, shown.stop.action, way, key))
+            await self._send_until_answered(self._command(execution_id, shown.stop.action, way, key))
         except (StorageUnavailable, ProcessEnded):
             return
         finally:
             self.desk.taken.discard(execution_id)
 
-    def _true_way(self, execution_id: ExecutionId, stop: Stop) -> Way | None:
+    def _true_way(self, execution_id: ExecutionId, stop: Stop) -> Way:
         """Return something that is true. Who closes compensates whatever was written, so that it always is."""
         if not stop.admits:
             return CloseWithoutTransition()
@@ -121,10 +120,10 @@ class SimulatedOperator:
             except (StorageUnavailable, ProcessEnded):
                 continue
             except ExecutionNotResolvable:
-                made = resolution_hash(command) in self.witness.resolutions
+                made = resolution_hash(command) in self.witness.resolutions.made
                 require(not made, "A resolution that was made was refused when it was repeated.")
                 return
-            self.witness.acknowledge_resolution(resolved.resolution)
+            self.witness.resolutions.acknowledge(resolved.resolution)
             if self.chances.happens(0.8):
                 return
 

@@ -17,16 +17,15 @@ from tests.simulation.promises import (
     require_resolved_checkpoint,
     require_something_wakes,
 )
+from tests.simulation.resolutions_seen import ResolutionsSeen
 from tests.simulation.scenarios import EFFECTS, Scenario
 
 from orchestrator_domain.audit import AuditEntry, AuditKind, verify_chain
-from orchestrator_domain.exact_json.value import JsonValue
 from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
 from orchestrator_domain.execution.execution import Execution, ExecutionStatus, Fence
 from orchestrator_domain.flow.contract import Effect
 from orchestrator_domain.identifiers import ActionKey, ExecutionId, IdempotencyKey, RequestId, Sha256Hex
 from orchestrator_domain.ports.action_handler import ActionContext
-from orchestrator_domain.ports.reconciliation_store import ResolutionRecord
 from orchestrator_domain.testing.in_memory.rows import CheckpointRow, ExecutionRow, RequestRow
 
 
@@ -60,9 +59,7 @@ class Witness:
     acknowledged: dict[tuple[RequestId, IdempotencyKey], tuple[ExecutionId, Sha256Hex]] = field(factory=dict)
     moved_by_hand: dict[RequestId, int] = field(factory=dict)
     operated: bool = False
-    resolutions: dict[Sha256Hex, JsonValue] = field(factory=dict)
-    _closed: set[ExecutionId] = field(factory=set)
-    _resolved: frozenset[ExecutionId] = frozenset()
+    resolutions: ResolutionsSeen = field(factory=ResolutionsSeen)
     _executions: dict[ExecutionId, ExecutionRow] = field(factory=dict)
     _requests: dict[RequestId, RequestRow] = field(factory=dict)
     _checkpoints: dict[ExecutionId, Mapping[ActionKey, CheckpointRow]] = field(factory=dict)
@@ -95,12 +92,6 @@ class Witness:
         require(told[0] == execution.id, "Two answers to one key named different executions.")
         require(execution.id in self.rows.executions, "An accepted event was lost.")
 
-    def acknowledge_resolution(self, record: ResolutionRecord) -> None:
-        """Hear that an operator was told that a resolution is made."""
-        made = self.resolutions.get(record.payload_hash)
-        require(made is not None, "A resolution that was answered was lost.")
-        require(made == str(record.id), "Two answers to one command named different resolutions.")
-
     def seconds_since_start(self, context: ActionContext, action: ActionKey) -> float:
         """Return how long ago the start of this attempt was stored; 0 if it never was."""
         started = self._started.get((context.execution_id, action, context.attempt), self.now)
@@ -124,7 +115,7 @@ class Witness:
         require(self.effects[execution_id, action] == 1, f"The effect of {action} happened twice.")
         status = self.rows.executions[execution_id].execution.status
         # What comes after an operator has closed it is the operator's to compensate, as it was verified to be.
-        over = status is ExecutionStatus.FAILED and execution_id not in self._closed
+        over = status is ExecutionStatus.FAILED and execution_id not in self.resolutions.closed
         require(not over, f"The effect of {action} came after FAILED.")
 
     def look(self, rows: Rows, now: datetime) -> None:
@@ -132,8 +123,8 @@ class Witness:
         self.rows, self.now = rows, now
         changed_executions = self._changed_executions()
         changed_requests = self._changed_requests()
-        self._resolved = frozenset(
-            filter(self._has_been_resolved, (row.execution.id for row in changed_executions))
+        self.resolutions.begin(
+            filter(self._is_no_longer_stopped, (row.execution.id for row in changed_executions))
         )
         changed = self._look_at_checkpoints() or bool(changed_executions) or bool(changed_requests)
         stale, self._stale_write = self._stale_write, None
@@ -143,7 +134,7 @@ class Witness:
         ended = [row for row in changed_executions if row.execution.status in _KIND_OF_END]
         for request in changed_requests:
             self._look_at_request(self._requests.get(request.request.id), request, ended)
-        require(not self._resolved, "An execution left its stop without a resolution.")
+        self.resolutions.end()
         if changed_executions:
             self._look_at_active()
             self._executions.update((row.execution.id, row) for row in changed_executions)
@@ -170,7 +161,7 @@ class Witness:
             waits_for_nobody = self.operated or status is not ExecutionStatus.RECONCILIATION_REQUIRED
             require(not (status.active and waits_for_nobody), "An execution came to no end.")
 
-    def _has_been_resolved(self, execution_id: ExecutionId) -> bool:
+    def _is_no_longer_stopped(self, execution_id: ExecutionId) -> bool:
         """Say whether an execution that was stopped when it was seen last no longer is."""
         before = self._executions.get(execution_id)
         stopped = ExecutionStatus.RECONCILIATION_REQUIRED
@@ -223,7 +214,7 @@ class Witness:
         elif old.status is ExecutionStatus.RECONCILIATION_REQUIRED:
             require(new.fencing_token == old.fencing_token, "A resolution changed the fencing token.")
             if new.status is ExecutionStatus.FAILED:
-                self._closed.add(new.id)
+                self.resolutions.closed.add(new.id)
         elif new.status is ExecutionStatus.FAILED:
             happened = any(execution_id == new.id for execution_id, _ in self.effects)
             require(not happened, "An execution FAILED although something was written.")
@@ -261,7 +252,7 @@ class Witness:
         revision = 0 if before is None else int(before.request.revision)
         revision += self.moved_by_hand.pop(request.id, 0)
         for entry in entries:
-            revision += entry.kind in _BUMPS or self._closes(entry)
+            revision += entry.kind in _BUMPS or self.resolutions.closes(entry)
             if entry.kind is AuditKind.TRANSITION_COMPLETED:
                 self._look_at_transition(before, entry, ended)
                 state = entry.to_state or state
@@ -292,24 +283,13 @@ class Witness:
         require(row is not None, "The history tells of an execution that isn't stored.")
         assert row is not None
         if entry.kind is AuditKind.RECONCILIATION_RESOLVED:
-            self._look_at_resolution(entry, entry.execution_id)
+            self.resolutions.look_at(entry, entry.execution_id)
             return
         expected = _KIND_OF_END.get(row.execution.status, AuditKind.EVENT_ACCEPTED)
         require(
             entry.kind is expected,
             f"The history says {entry.kind} of an execution that is {row.execution.status}.",
         )
-
-    def _closes(self, entry: AuditEntry) -> bool:
-        return entry.kind is AuditKind.RECONCILIATION_RESOLVED and entry.execution_id in self._closed
-
-    def _look_at_resolution(self, entry: AuditEntry, execution_id: ExecutionId) -> None:
-        require(execution_id in self._resolved, "What didn't wait for a resolution was resolved.")
-        self._resolved -= {execution_id}
-        assert entry.detail is not None, "nothing is erased here"
-        payload = Sha256Hex(str(entry.detail["payloadHash"]))
-        require(payload not in self.resolutions, "One resolution was made twice.")
-        self.resolutions[payload] = entry.detail["resolutionId"]
 
     def _look_at_checkpoints(self) -> bool:
         changed = False
@@ -333,7 +313,7 @@ class Witness:
         running = after.status is CheckpointStatus.RUNNING
         if before is None:
             require(running and after.attempts == 1, f"The first word on {after.action} isn't its start.")
-        elif execution_id in self._resolved:
+        elif self.resolutions.ends_the_stop_of(execution_id):
             self._look_at_resolved(execution_id, before, after)
         else:
             require_checkpoint_move(before, after)
