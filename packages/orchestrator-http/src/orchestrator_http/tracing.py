@@ -1,4 +1,4 @@
-"""Requests as spans of a trace: the one that the client belongs to, or a new one.
+"""Calls of clients as spans of a trace: the one that the client belongs to, or a new one.
 
 The header `traceparent` (W3C Trace Context) is taken if it stands alone and is whole; `tracestate` and baggage are not
 taken, for they may hold anything and would be passed on to others. Attributes are methods, templates, statuses and codes.
@@ -21,7 +21,7 @@ _WIRE: Final = TraceContextTextMapPropagator()
 
 @frozen(kw_only=True)
 class TracedRequests:
-    """Put a span around each request; without a trace to record, merely pass the client's on."""
+    """Put a span around each call; where nothing is recorded, merely pass the client's place in a trace on."""
 
     inner: ASGIApp
     tracer: Tracer
