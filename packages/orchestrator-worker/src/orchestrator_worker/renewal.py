@@ -11,6 +11,7 @@ from attrs import frozen
 
 from orchestrator_domain.errors import StorageUnavailable
 from orchestrator_domain.execution.execution import Fence
+from orchestrator_domain.identifiers import ExecutionId
 from orchestrator_domain.ports.execution_queue import Renewed
 from orchestrator_domain.ports.observer import Observer
 from orchestrator_worker.fault_origin import code_of, kind_of, origin_of
@@ -32,6 +33,7 @@ type OpenRenewer = Callable[[], AbstractAsyncContextManager[LeaseRenewer]]
 
 @frozen(kw_only=True)
 class _Held:
+    fence: Fence
     loop: asyncio.AbstractEventLoop
     lost: Callable[[], None]
 
@@ -58,7 +60,7 @@ class LeaseRenewal:
         self._renew_seconds = renew_seconds
         self._observer = observer
         self._fraction = fraction
-        self._held: dict[Fence, _Held] = {}
+        self._held: dict[ExecutionId, _Held] = {}
         self._held_lock = Lock()
         self._thread: Thread | None = None
         self._caller: asyncio.AbstractEventLoop | None = None
@@ -90,18 +92,16 @@ class LeaseRenewal:
 
         A fence with a higher token for the same execution shows that the one before is gone already.
         """
-        held = _Held(loop=asyncio.get_running_loop(), lost=lost)
+        held = _Held(fence=fence, loop=asyncio.get_running_loop(), lost=lost)
         with self._held_lock:
-            outdated = [older for older in self._held if older.execution_id == fence.execution_id]
-            overtaken = [self._held.pop(older) for older in outdated]
-            self._held[fence] = held
-        for older_run in overtaken:
-            _tell(older_run.loop, older_run.lost)
+            overtaken = self._held.get(fence.execution_id)
+            self._held[fence.execution_id] = held
+        if overtaken is not None:
+            _tell(overtaken.loop, overtaken.lost)
 
     def release(self, fence: Fence) -> None:
         """Renew this lease no more; its run has ended."""
-        with self._held_lock:
-            self._held.pop(fence, None)
+        self._taken_out(fence)
 
     async def _renew_until_stopped(self, running: Callable[[], None]) -> None:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
@@ -131,7 +131,7 @@ class LeaseRenewal:
         stopping = False
         while not stopping:
             with self._held_lock:
-                fences = tuple(self._held)
+                fences = tuple(held.fence for held in self._held.values())
             if fences:
                 self._tell_lost(await self._lost(renewer, fences))
             stopping = await self._pause(self._renew_seconds)
@@ -143,11 +143,15 @@ class LeaseRenewal:
 
     def _tell_lost(self, lost: tuple[Fence, ...]) -> None:
         for fence in lost:
-            with self._held_lock:
-                held = self._held.pop(fence, None)
+            held = self._taken_out(fence)
             # Nothing is held any more where its run has ended meanwhile.
             if held is not None:
                 _tell(held.loop, held.lost)
+
+    def _taken_out(self, fence: Fence) -> _Held | None:
+        with self._held_lock:
+            held = self._held.get(fence.execution_id)
+            return self._held.pop(fence.execution_id) if held is not None and held.fence == fence else None
 
     @asynccontextmanager
     async def _in_time(self) -> AsyncIterator[None]:
