@@ -32,7 +32,12 @@ class Resolver:
 async def called(client: ProviderClient, base_url: str, *networks: Network) -> CallOutcome:
     return await client.call(
         ProviderRequest(
-            endpoint=Endpoint(name="inventory", base_url=WrittenOut(value=base_url), networks=networks),
+            endpoint=Endpoint(
+                name="inventory",
+                base_url=WrittenOut(value=base_url),
+                networks=networks,
+                allow_plain_http=True,
+            ),
             method="GET",
             target="/items",
             timeouts=Timeouts(connect_seconds=5, answer_seconds=20, budget_seconds=30),

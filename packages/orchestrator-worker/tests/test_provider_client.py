@@ -81,6 +81,7 @@ def request_to(
             authentication=authentication or NoAuthentication(),
             connections_max=connections_max,
             networks=LOOPBACK,
+            allow_plain_http=True,
         ),
         method="GET" if body is None else "POST",
         target="/items/ladder%2F3?shelf=a%26b",

@@ -106,5 +106,18 @@ def is_private_way(url: str) -> bool:
         return False
 
 
+class PlainHttpRefused(Exception):
+    """A call would go unencrypted to another machine, and its endpoint doesn't allow that."""
+
+
+def require_private_way(url: str, *, plain_http_allowed: bool) -> None:
+    """Raise PlainHttpRefused for a way that others can read, unless it is allowed.
+
+    Asked at each call, for an address in a file may be replaced while the process runs.
+    """
+    if not plain_http_allowed and not is_private_way(url):
+        raise PlainHttpRefused
+
+
 def _is_loopback(host: str) -> bool:
     return ip_address(host).is_loopback

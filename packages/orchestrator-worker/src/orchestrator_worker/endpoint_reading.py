@@ -29,6 +29,7 @@ def endpoint_of(name: str, endpoint: JsonObject) -> Endpoint:
         networks=tuple(ip_network(str(network)) for network in _listed(endpoint.get("allowedNetworks"))),
         client_certificate=_client_certificate_of(endpoint.get("clientCertificate")),
         authorities=reference_of(endpoint["authorities"]) if "authorities" in endpoint else None,
+        allow_plain_http=endpoint.get("allowPlainHttp") is True,
         circuit=circuit_of(endpoint),
     )
 

@@ -34,7 +34,7 @@ type Body = Json | NoJson
 
 @frozen(kw_only=True)
 class NotConnected:
-    """No byte of the request left this process; `address_refused` if its host only has addresses that aren't allowed."""
+    """No byte of the request left this process; `address_refused` if its address is none that may be called."""
 
     address_refused: bool = False
 

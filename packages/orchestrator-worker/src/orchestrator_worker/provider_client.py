@@ -18,9 +18,11 @@ from orchestrator_worker.access_tokens import (
 )
 from orchestrator_worker.deployment_values import (
     DeploymentValues,
+    PlainHttpRefused,
     ValueUnavailable,
     checked_base_url,
     checked_header_value,
+    require_private_way,
 )
 from orchestrator_worker.provider_answer import (
     BUSY_WAIT_SECONDS,
@@ -100,7 +102,7 @@ class ProviderClient:
             return NotConnected()
         except NO_FREE_CONNECTION:
             return HeldBack(reason=HoldReason.BUSY, retry_after_seconds=BUSY_WAIT_SECONDS)
-        except AddressRefused:
+        except (AddressRefused, PlainHttpRefused):
             return NotConnected(address_refused=True)
         except TRANSPORT_FAULTS:
             return NoAnswer() if attempt.began_sending else NotConnected()
@@ -108,6 +110,8 @@ class ProviderClient:
     async def _called(
         self, pool: httpx2.AsyncClient, request: ProviderRequest, attempt: "_Attempt"
     ) -> CallOutcome:
+        # Before anything of it leaves, the client's secret included.
+        self._base_url(request)
         token = await self._token(pool, request)
         answer = await self._sent(pool, request, attempt, token)
         if token is None or answer.status != 401:
@@ -124,6 +128,7 @@ class ProviderClient:
             return None
 
         async def exchange(asking: httpx2.Request) -> Answer:
+            require_private_way(str(asking.url), plain_http_allowed=request.endpoint.allow_plain_http)
             asking.extensions = {"timeout": _steps(request.timeouts)}
             return await exchanged(pool, asking, bytes_max=TOKEN_ANSWER_BYTES_MAX)
 
@@ -141,7 +146,7 @@ class ProviderClient:
         return await exchanged(pool, prepared, bytes_max=request.answer_bytes_max)
 
     def _prepared(self, request: ProviderRequest, token: AccessToken | None) -> httpx2.Request:
-        url = checked_base_url(self._values.value_of(request.endpoint.base_url)) + request.target
+        url = self._base_url(request) + request.target
         headers = {**request.headers, **self._credentials(request, token), **OFFERED}
         if request.body is not None:
             headers["Content-Type"] = "application/json"
@@ -149,6 +154,11 @@ class ProviderClient:
             return httpx2.Request(request.method, url, headers=headers, content=request.body)
         except (httpx2.InvalidURL, ValueError):
             raise ValueUnavailable("The address can't be called.") from None
+
+    def _base_url(self, request: ProviderRequest) -> str:
+        url = checked_base_url(self._values.value_of(request.endpoint.base_url))
+        require_private_way(url, plain_http_allowed=request.endpoint.allow_plain_http)
+        return url
 
     def _credentials(self, request: ProviderRequest, token: AccessToken | None) -> dict[str, str]:
         values = self._values

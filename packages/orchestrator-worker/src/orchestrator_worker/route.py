@@ -69,7 +69,7 @@ class Endpoint:
     """One host that may be called.
 
     `networks` are those beside the public ones that its addresses may lie in; `authorities` (PEM) are trusted instead
-    of the system's.
+    of the system's. With `allow_plain_http` calls may go unencrypted to another machine.
     """
 
     name: str
@@ -79,6 +79,7 @@ class Endpoint:
     networks: tuple[Network, ...] = ()
     client_certificate: ClientCertificate | None = None
     authorities: Reference | None = None
+    allow_plain_http: bool = False
     circuit: CircuitSettings = field(factory=CircuitSettings)
 
 
