@@ -9,6 +9,10 @@ from uuid import uuid4
 from orchestrator_domain.exact_json.schema import compile_schema
 from orchestrator_domain.exact_json.text import MalformedJson, parse_json
 from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_domain.execution.reconciliation import (
+    EVIDENCE_REFERENCE_CHARACTERS_MAX,
+    EVIDENCE_TEXT_CHARACTERS_MAX,
+)
 from orchestrator_service.authoring.screen import show, write_json
 from orchestrator_service.reconcile.api_client import ApiClient, ApiUnusable
 
@@ -43,7 +47,7 @@ def hindrances(detail: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
         found.append(f"The action that stopped is {stopped or 'none'}; name it with --stopped-action.")
     if body["resolution"] not in detail["admits"]:
         found.append(f"This stop admits only {', '.join(detail['admits'])}.")
-    return found + _broken_by_result(detail, body)
+    return found + _broken_by_result(detail, body) + _broken_by_evidence(body["evidence"])
 
 
 def effects(detail: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
@@ -100,6 +104,15 @@ def _broken_by_result(detail: Mapping[str, Any], body: Mapping[str, Any]) -> lis
         return ["The deployment lacks the action's contract, so the result can't be checked."]
     violations = compile_schema(detail["outputSchema"]).violations(body["result"])
     return [f"The result breaks its schema at {each.pointer or '/'}: {each.message}" for each in violations]
+
+
+def _broken_by_evidence(evidence: Mapping[str, str]) -> list[str]:
+    bounds = {"text": EVIDENCE_TEXT_CHARACTERS_MAX, "reference": EVIDENCE_REFERENCE_CHARACTERS_MAX}
+    return [
+        f"The evidence's {name} has to be 1 to {most} characters."
+        for name, most in bounds.items()
+        if not evidence[name].strip() or len(evidence[name]) > most
+    ]
 
 
 def _tried_out(detail: Mapping[str, Any], body: JsonObject, how: str) -> int:
