@@ -22,6 +22,16 @@ def compra() -> dict[str, Any]:
     return _delivered("compra-v1")
 
 
+def askable_compra() -> dict[str, Any]:
+    """Return the purchase whose payment can be looked up in the provider's ledger when its answer is lost."""
+    document = compra()
+    for transition in document["transitions"]:
+        for action in transition["actions"]:
+            if action["integrationKey"] == "PAGO_AUTORIZACION":
+                action["contractVersion"] = 2
+    return document
+
+
 def scoring() -> dict[str, Any]:
     """Return the last step of the example flow alone, with its own decision: it begins where the bureau is next."""
     document = credito()

@@ -1,4 +1,4 @@
-"""One purchase of the example flow, brought to where its payment waits for an operator."""
+"""One purchase of the example flow, brought to where its payment has failed."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ EVIDENCE = {"text": "The ledger of the payment provider was read.", "reference":
 
 @frozen(kw_only=True)
 class Purchase:
-    """A purchase whose payment has stopped before an operator, and the people around it."""
+    """A purchase that is being paid, and the people around it."""
 
     service: RunningService
     providers: ScriptedProviders
@@ -49,20 +49,31 @@ class Purchase:
 
 
 def stopped_purchase(
-    service: RunningService, providers: ScriptedProviders, failure: dict[str, Any]
+    service: RunningService,
+    providers: ScriptedProviders,
+    failure: dict[str, Any],
+    flow: dict[str, Any] | None = None,
 ) -> Purchase:
+    """Return a purchase of the delivered flow, unless another is given, whose payment failed like this."""
+    purchase = paying(service, providers, failure, flow or compra())
+    ended = purchase.ended()
+    assert (ended["status"], ended["errorCode"]) == ("RECONCILIATION_REQUIRED", "PROVIDER_TIMEOUT")
+    return purchase
+
+
+def paying(
+    service: RunningService, providers: ScriptedProviders, failure: dict[str, Any], flow: dict[str, Any]
+) -> Purchase:
+    """Return a purchase whose payment is on its way, and will fail like this."""
     cashier = service.user("cajera-1", roles=("CAJERO",))
     purchase = {"referencia": "COMPRA-1", "importe": 1250, "moneda": "MXN"}
-    request_id = cashier.create(service.offer(compra()), purchase)
+    request_id = cashier.create(service.offer(flow), purchase)
     cashier.run(request_id, "ASIGNAR_CLIENTE", {"clienteId": "CLI-71"})
     providers.script(PAYMENTS, failure)
-    execution_id = cashier.start(request_id, "PAGAR")
-    ended = cashier.ended(execution_id)
-    assert (ended["status"], ended["errorCode"]) == ("RECONCILIATION_REQUIRED", "PROVIDER_TIMEOUT")
     return Purchase(
         service=service,
         providers=providers,
         cashier=cashier,
         request_id=request_id,
-        execution_id=execution_id,
+        execution_id=cashier.start(request_id, "PAGAR"),
     )

@@ -36,6 +36,12 @@ EXPECTED = {
     "operator looks what waits": "1: autorizar UNKNOWN, NON_IDEMPOTENT_WRITE",
     "operator confirms from the ledger": "AUTORIZADO, PAGADA",
     "what the payment provider saw": "1 call, 1 charge",
+    "purchase version 2 asks the ledger": "PUBLISHED, active for COMPRA",
+    "lost payment, found by itself": "AUTORIZADO, PAGADA",
+    "lost payment, not in the ledger": "RECONCILIATION_REQUIRED PROVIDER_TIMEOUT",
+    "what the worker has asked": "autorizar: NOT_FOUND, asked again",
+    "operator has made sure of it": "AUTORIZADO, PAGADA",
+    "what the provider saw of both": "3 calls, 2 charges",
 }
 
 # What section 16 of the specification wants to see reproduced from a clean checkout, and the steps that show it.

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.acceptance.flows import askable_compra
 from tests.acceptance.purchase import Purchase, stopped_purchase
 from tests.plugins.running_service import RunningService
 from tests.plugins.scripted_providers import ScriptedProviders
@@ -85,6 +86,38 @@ def test_a_dry_run_tells_what_would_be_refused(
     assert told["wouldBeTaken"] is False
     assert "The action that stopped is autorizar; name it with --stopped-action." in told["told"]
     assert any("breaks its schema" in sentence for sentence in told["told"])
+
+
+def test_a_dry_run_holds_the_evidence_to_the_bounds_that_the_api_does(
+    purchase: Purchase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    closing = ("--resolution", "CLOSE_WITHOUT_TRANSITION", "--stopped-action", "autorizar")
+    for text, reference in ((" ", "OPS-17"), ("Seen.", "x" * 201), ("x" * 4001, "OPS-17")):
+        evidence = ("--evidence", text, "--reference", reference)
+        assert run("resolve", purchase.execution_id, *closing, *evidence, "--dry-run") == 1
+        assert "The evidence's " in capsys.readouterr().out
+        assert run("resolve", purchase.execution_id, *closing, *evidence) == 1
+        assert "SCHEMA_VIOLATION" in capsys.readouterr().err
+
+
+def test_what_workers_have_asked_is_told_and_takes_no_decision_away(
+    service: RunningService,
+    providers: ScriptedProviders,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lost = stopped_purchase(service, providers, {"mode": "drop_before_answer"}, askable_compra())
+    monkeypatch.setenv("ORCHESTRATOR_URL", lost.operator.api_url)
+    monkeypatch.setenv("ORCHESTRATOR_TOKEN", lost.operator.token or "")
+    for command in (("list",), ("show", lost.execution_id)):
+        assert run(*command) == 0
+        said = capsys.readouterr().out
+        assert "autorizar was asked about" in said
+        assert "NOT_FOUND" in said
+        assert "which proves no absence" in said
+    absent = ("--resolution", "RESUME_EFFECT_ABSENT", "--stopped-action", "autorizar", *EVIDENCE)
+    assert run("resolve", lost.execution_id, *absent, "--dry-run") == 0
+    assert "it may happen twice" in capsys.readouterr().out
 
 
 def test_a_confirmed_payment_is_finished_and_its_repetition_is_the_same(

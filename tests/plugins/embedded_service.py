@@ -12,7 +12,7 @@ from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.attempt import ActionResult
 from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.execution import Execution
-from orchestrator_domain.flow.contract import Effect
+from orchestrator_domain.flow.contract import Effect, ProbeContract
 from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.flow.lifecycle import StoredFlow
 from orchestrator_domain.flow.limits import FlowLimits
@@ -52,7 +52,14 @@ from orchestrator_domain.usecases.author_flow import AuthorFlow
 from orchestrator_domain.usecases.create_request import CreateRequest
 from orchestrator_domain.usecases.flow_library import FlowLibrary
 from orchestrator_domain.usecases.read_request import ReadRequest
-from orchestrator_domain.usecases.run_execution import ExecutionRunner, RunEnded
+from orchestrator_domain.usecases.run_execution import (
+    ExecutionRunner,
+    Hold,
+    Probe,
+    RunEnded,
+    never_held,
+    no_probe,
+)
 
 AUTHOR = Actor(
     subject=Subject("author-1"),
@@ -161,7 +168,12 @@ class EmbeddedService:
         return ReadRequest(unit_of_work=self.unit_of_work, flows=self.flows)
 
     def runner(
-        self, *, queue: ExecutionQueue | None = None, attempt: Attempt | None = None
+        self,
+        *,
+        queue: ExecutionQueue | None = None,
+        attempt: Attempt | None = None,
+        held: Hold = never_held,
+        probe: Probe = no_probe,
     ) -> ExecutionRunner:
         return ExecutionRunner(
             queue=queue or self.harness.queue(),
@@ -169,6 +181,8 @@ class EmbeddedService:
             published_flows=self.harness.published_flows(),
             catalogue=self.catalogue,
             attempt=attempt or self.handler.execute,
+            held=held,
+            probe=probe,
             evaluator=CompiledDecisionEvaluator(),
             identifiers=self.identifiers,
             observer=self.observer,
@@ -217,7 +231,25 @@ class EmbeddedService:
 
     async def checkpoints(self, execution: Execution) -> Mapping[ActionKey, Checkpoint]:
         found = await self.harness.checkpoints(execution.id)
-        return {one.action: evolve(one, first_attempt_age_seconds=0.0) for one in found}
+        return {
+            one.action: evolve(one, first_attempt_age_seconds=0.0, ended_age_seconds=0.0) for one in found
+        }
+
+
+def probed_service(
+    *effects: Effect, probe: ProbeContract | None = None, handler: ScriptedHandler | None = None
+) -> EmbeddedService:
+    """Return such a service whose provider can be asked about the effects of every action that writes."""
+    service = service_with(*effects, handler=handler)
+    service.catalogue = ChainCatalogue(
+        {
+            action: contract
+            if contract.effect is Effect.READ_ONLY
+            else evolve(contract, probe=probe or ProbeContract())
+            for action, contract in service.catalogue.contracts.items()
+        }
+    )
+    return service
 
 
 def service_with(*effects: Effect, handler: ScriptedHandler | None = None) -> EmbeddedService:

@@ -113,7 +113,8 @@ class PostgresHarness(StoreHarness):
 
     async def checkpoints(self, execution_id: ExecutionId) -> Sequence[Checkpoint]:
         rows = await self.rows(
-            b"SELECT *, extract(epoch FROM clock_timestamp() - started_at) AS age_seconds"
+            b"SELECT *, extract(epoch FROM clock_timestamp() - started_at) AS age_seconds,"
+            b" extract(epoch FROM clock_timestamp() - finished_at) AS ended_age_seconds"
             b' FROM orchestrator.action_execution WHERE execution_id = %s ORDER BY action_id COLLATE "C"',
             execution_id,
         )

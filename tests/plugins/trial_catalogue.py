@@ -6,6 +6,21 @@ from typing import Any
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHORT_RETRY = {"backoffSeconds": 0.05}
+# So that what nobody confirms waits for an operator soon.
+SHORT_PROBE = {"askForSeconds": 3, "backoffSeconds": 1}
+LEDGER = {
+    "request": {
+        "method": "GET",
+        "path": "/pagos/autorizaciones/{clave}",
+        "pathFields": {"clave": {"call": "idempotencyKey"}},
+    },
+    "answers": {
+        "200": {"kind": "result", "fields": {"authorizationId": {"answer": "/authorizationId"}}},
+        "404": {"kind": "notFound"},
+    },
+    "providerReference": "/authorizationId",
+    **SHORT_PROBE,
+}
 
 
 def trial_catalogue() -> dict[str, Any]:
@@ -14,10 +29,33 @@ def trial_catalogue() -> dict[str, Any]:
     catalogue["documentService"]["retry"] = SHORT_RETRY
     for integration in catalogue["integrations"]:
         integration["retry"] = SHORT_RETRY
+        if "probe" in integration:
+            integration["probe"] |= SHORT_PROBE
+    # Whoever calls this endpoint soon meets its open circuit, and nobody else does.
+    catalogue["endpoints"]["fragile"] = {
+        **catalogue["endpoints"]["providers"],
+        "circuitBreaker": {"failuresToOpen": 2, "openSeconds": 1, "openMaxSeconds": 1},
+    }
     catalogue["integrations"] += [
         _impatient_lookup(catalogue["integrations"][0]),
         _writing("REGISTRO_CREA", "/registros", "recordId", "IDEMPOTENT_WRITE", keyMemorySeconds=None),
+        _writing(
+            "REGISTRO_FRAGIL",
+            "/registros",
+            "recordId",
+            "IDEMPOTENT_WRITE",
+            keyMemorySeconds=None,
+            endpoint="fragile",
+            retry={**SHORT_RETRY, "attemptsMax": 20},
+        ),
         _writing("PAGO_AUTORIZA", "/pagos/autorizaciones", "authorizationId", "NON_IDEMPOTENT_WRITE"),
+        _writing(
+            "PAGO_CONSULTABLE",
+            "/pagos/autorizaciones",
+            "authorizationId",
+            "NON_IDEMPOTENT_WRITE",
+            probe=LEDGER,
+        ),
     ]
     return catalogue
 

@@ -11,7 +11,15 @@ from orchestrator_domain.errors import StorageUnavailable
 from orchestrator_domain.execution.attempt import ActionResult
 from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
 from orchestrator_domain.execution.execution import Execution
-from orchestrator_domain.execution.stepping import StartAction
+from orchestrator_domain.execution.probe import (
+    EffectConfirmed,
+    Inconclusive,
+    NotFound,
+    ProbeResult,
+    ProbeVerdict,
+    judge_probe,
+)
+from orchestrator_domain.execution.stepping import AskProbe, StartAction
 from orchestrator_domain.execution.verdict import judge
 from orchestrator_domain.flow.contract import ActionContract, Effect
 from orchestrator_domain.flow.definition import ActionDefinition
@@ -96,6 +104,21 @@ def key_changes_with_each_attempt(attempt: Attempt) -> Attempt:
 
 def every_write_counts_as_idempotent(checkpoint: Checkpoint, _: ActionContract) -> Effect:
     return Effect.READ_ONLY if checkpoint.effect is Effect.READ_ONLY else Effect.IDEMPOTENT_WRITE
+
+
+def not_found_is_believed(step: AskProbe, result: ProbeResult, *, fraction: float) -> ProbeVerdict:
+    """Let an action run again that the provider doesn't know of."""
+    if not isinstance(result, NotFound):
+        return judge_probe(step, result, fraction=fraction)
+    afresh = evolve(step.doubted, status=CheckpointStatus.PENDING, attempts=0, uncertain=False)
+    return EffectConfirmed(checkpoint=afresh)
+
+
+def silence_is_believed(step: AskProbe, result: ProbeResult, *, fraction: float) -> ProbeVerdict:
+    """Take a question that got no answer for a payment that was made."""
+    if not isinstance(result, Inconclusive):
+        return judge_probe(step, result, fraction=fraction)
+    return EffectConfirmed(checkpoint=step.doubted.succeeded({"value": 1}, None))
 
 
 def keys_are_remembered_for_ever(checkpoint: Checkpoint, _: ActionContract) -> Effect:

@@ -24,7 +24,7 @@ from orchestrator_domain.testing.in_memory.rows import CheckpointRow, ExecutionR
 from orchestrator_postgres.row_mapping import Row, audit_entry_of, checkpoint_of, execution_of, request_of
 
 _EXECUTIONS = b"SELECT * FROM orchestrator.execution"
-_CHECKPOINTS = b"SELECT *, 0 AS age_seconds FROM orchestrator.action_execution"
+_CHECKPOINTS = b"SELECT *, 0 AS age_seconds, 0 AS ended_age_seconds FROM orchestrator.action_execution"
 _HISTORY = b"SELECT * FROM orchestrator.audit_entry"
 _REQUESTS = b"""
 SELECT

@@ -45,7 +45,8 @@ def require_something_wakes(row: ExecutionRow, now: datetime) -> None:
         due = execution.next_attempt_at
         require(due is not None and due <= now + _WAIT_MAX, "Nothing will wake a waiting execution.")
         if execution.status is ExecutionStatus.RETRY_WAIT:
-            require(due is not None and due > now, "A retry waits for nothing.")
+            at_once = execution.error_code == "EFFECT_CONFIRMED"
+            require(due is not None and (due > now or at_once), "A retry waits for nothing.")
 
 
 def require_checkpoint_move(before: Checkpoint, after: Checkpoint) -> None:
@@ -62,6 +63,20 @@ def require_checkpoint_move(before: Checkpoint, after: Checkpoint) -> None:
         after.uncertain or not before.uncertain or after.status is CheckpointStatus.SUCCEEDED,
         f"The uncertainty about {action} was forgotten.",
     )
+
+
+def require_confirmed_checkpoint(before: Checkpoint, after: Checkpoint) -> None:
+    """Require that a probe's confirmation changed nothing but that the doubt is settled."""
+    require(after.attempts == before.attempts, f"The attempts of {after.action} were miscounted.")
+    require(not after.uncertain, f"A confirmation left {after.action} uncertain.")
+    _require_same_work(before, after)
+
+
+def require_first_word(after: Checkpoint) -> None:
+    """Require that the first that is stored of an action is its start, or that it was held back before it."""
+    started = after.status is CheckpointStatus.RUNNING and after.attempts == 1
+    held = (after.status, after.attempts, after.error_code) == (CheckpointStatus.PENDING, 0, "CIRCUIT_OPEN")
+    require(started or held, f"The first word on {after.action} isn't its start.")
 
 
 def require_resolved_checkpoint(before: Checkpoint, after: Checkpoint) -> None:

@@ -20,6 +20,7 @@ from orchestrator_domain.execution.attempt import (
     Transient,
     UnclearRefusal,
 )
+from orchestrator_domain.execution.probe import Confirmed, Inconclusive, NotFound, ProbeResult
 from orchestrator_domain.flow.contract import Effect
 from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.identifiers import ActionKey
@@ -81,6 +82,21 @@ class Providers:
         except AnswerLost:
             return NoWholeAnswer()
         return call.answer
+
+    def held(self, definition: ActionDefinition, context: ActionContext) -> Parked | None:  # noqa: ARG002 - no circuit knows more
+        """Hold an attempt back before its start is stored, now and then."""
+        return Parked(retry_after_seconds=30.0) if self.chances.fault(self.trouble / 4) else None
+
+    async def probe(self, definition: ActionDefinition, context: ActionContext) -> ProbeResult:
+        """Say whether a call has had its effect; the books are sometimes late, and sometimes can't be read."""
+        await pause(Pause(f"before the question about {definition.id}"))
+        if self.chances.fault(self.trouble):
+            silence: tuple[ProbeResult, ...] = (NotFound(), Inconclusive(error_code="PROVIDER_TIMEOUT"))
+            return self.chances.one_of(silence)
+        if not self.witness.effects[context.execution_id, definition.id]:
+            return NotFound()
+        self.witness.confirmed.add((context.execution_id, definition.id))
+        return Confirmed(result=_RESULT.result, provider_reference=_RESULT.provider_reference)
 
     def arrive(self, call: Call) -> None:
         """Let a call arrive: its effect takes place, unless the provider knows its key already."""

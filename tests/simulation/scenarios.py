@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from functools import cache
 from uuid import UUID
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from orchestrator_domain.exact_json.canonical import sha256_hex
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
-from orchestrator_domain.flow.contract import ActionContract, Effect
+from orchestrator_domain.flow.contract import ActionContract, Effect, ProbeContract
 from orchestrator_domain.flow.lifecycle import FlowStatus, PinnedContract, StoredFlow
 from orchestrator_domain.identifiers import (
     ActionKey,
@@ -30,7 +30,8 @@ EFFECTS: dict[str, Effect] = {
     "pay": Effect.NON_IDEMPOTENT_WRITE,
     "send": Effect.NON_IDEMPOTENT_WRITE,
 }
-"""What each action does to the world; `tell` is served by a provider that forgets its keys."""
+"""What each action does to the world; `tell` is served by a provider that forgets its keys, `pay` by one that can
+be asked what it has done."""
 
 CHAINS: tuple[tuple[str, ...], ...] = (
     ("look", "book", "pay"),
@@ -86,7 +87,8 @@ def scenario(number: int) -> Scenario:
 
 def _contract(action: ActionKey) -> ActionContract:
     memory = KEY_MEMORY_SECONDS if action == "tell" else None
-    return chain_contract(action, EFFECTS[action], key_memory_seconds=memory)
+    contract = chain_contract(action, EFFECTS[action], key_memory_seconds=memory)
+    return evolve(contract, probe=ProbeContract()) if action == "pay" else contract
 
 
 def _pin(transition: TransitionKey, contract: ActionContract, action: ActionKey) -> PinnedContract:

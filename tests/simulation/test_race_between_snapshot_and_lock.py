@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
 import pytest
-from attrs import define, field
+from attrs import define, evolve, field
 from tests.plugins.migrated_database import TestDatabase
 from tests.plugins.postgres_harness import PostgresHarness
 from tests.simulation.postgres_stage import PostgresStage
@@ -27,6 +27,7 @@ from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_domain.identifiers import EventKey, IdempotencyKey, LeaseOwner
 from orchestrator_domain.ports.action_handler import ActionContext
 from orchestrator_domain.request.acceptance import AcceptEventCommand, AnyRevision
+from orchestrator_domain.testing.chain import ChainCatalogue
 from orchestrator_domain.testing.examples import CLERK, fact_about, request_of
 from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
 from orchestrator_domain.usecases.accept_event import AcceptEvent
@@ -37,6 +38,10 @@ from orchestrator_postgres.execution_queue import PostgresExecutionQueue
 from orchestrator_postgres.row_mapping import Row
 
 _PAYING_TWICE = scenario(4)
+# Nobody asks the provider here: the doubt itself is what the test looks at.
+_UNASKED = ChainCatalogue(
+    {action: evolve(contract, probe=None) for action, contract in _PAYING_TWICE.catalogue.contracts.items()}
+)
 _LEASE_SECONDS = 4.0
 _COMMIT_HELD, _CLAIM_HELD = 1601, 1602
 
@@ -111,7 +116,7 @@ def runner(harness: PostgresHarness, attempt: Attempt) -> ExecutionRunner:
         queue=harness.queue(),
         flows=FlowLibrary(),
         published_flows=harness.published_flows(),
-        catalogue=_PAYING_TWICE.catalogue,
+        catalogue=_UNASKED,
         attempt=attempt,
         evaluator=CompiledDecisionEvaluator(),
         identifiers=SequentialIdentifiers(seed=2),

@@ -160,6 +160,16 @@ VARIANTS: tuple[Variant, ...] = (
         seeds_max=1500,
     ),
     Variant(
+        name="what a probe doesn't find is taken for absent",
+        patches={f"{_RUN}.judge_probe": broken_parts.not_found_is_believed},
+        caught_by=("was over and went on",),
+    ),
+    Variant(
+        name="a probe's silence is taken for a confirmation",
+        patches={f"{_RUN}.judge_probe": broken_parts.silence_is_believed},
+        caught_by=("counts as done, and nobody has confirmed it",),
+    ),
+    Variant(
         name="resolution ignores what the execution is doing",
         patches={f"{_RECONCILIATION}._require_admitted": broken_resolutions.admitted_whatever_it_is_doing},
         caught_by=(

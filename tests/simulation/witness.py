@@ -14,6 +14,8 @@ from tests.simulation.promises import (
     is_taken_back,
     require,
     require_checkpoint_move,
+    require_confirmed_checkpoint,
+    require_first_word,
     require_resolved_checkpoint,
     require_something_wakes,
 )
@@ -56,6 +58,7 @@ class Witness:
     rows: Rows
     now: datetime
     effects: Counter[tuple[ExecutionId, ActionKey]] = field(factory=Counter)
+    confirmed: set[tuple[ExecutionId, ActionKey]] = field(factory=set)
     acknowledged: dict[tuple[RequestId, IdempotencyKey], tuple[ExecutionId, Sha256Hex]] = field(factory=dict)
     moved_by_hand: dict[RequestId, int] = field(factory=dict)
     operated: bool = False
@@ -286,8 +289,9 @@ class Witness:
             self.resolutions.look_at(entry, entry.execution_id)
             return
         expected = _KIND_OF_END.get(row.execution.status, AuditKind.EVENT_ACCEPTED)
+        asked = entry.kind is AuditKind.EFFECT_PROBED and row.execution.status is ExecutionStatus.RETRY_WAIT
         require(
-            entry.kind is expected,
+            asked or entry.kind is expected,
             f"The history says {entry.kind} of an execution that is {row.execution.status}.",
         )
 
@@ -312,9 +316,13 @@ class Witness:
     ) -> None:
         running = after.status is CheckpointStatus.RUNNING
         if before is None:
-            require(running and after.attempts == 1, f"The first word on {after.action} isn't its start.")
+            require_first_word(after)
         elif self.resolutions.ends_the_stop_of(execution_id):
             self._look_at_resolved(execution_id, before, after)
+        elif before.status is CheckpointStatus.UNKNOWN and after.status is CheckpointStatus.SUCCEEDED:
+            told = (execution_id, after.action) in self.confirmed
+            require(told, f"{after.action} counts as done, and nobody has confirmed it.")
+            require_confirmed_checkpoint(before, after)
         else:
             require_checkpoint_move(before, after)
             if is_taken_back(before, after):

@@ -181,6 +181,8 @@ class World:
             published_flows=self.stage.published_flows(),
             catalogue=self.scenario.catalogue,
             attempt=self.make.attempt(self.providers.attempt),
+            held=self.providers.held,
+            probe=self.providers.probe,
             evaluator=_EVALUATOR,
             identifiers=self.identifiers,
             observer=Unheard(),

@@ -19,7 +19,7 @@ EXECUTION_ERRORS: Final[Mapping[str, Mapping[str, str]]] = {
         "PROVIDER_UNAVAILABLE": "The provider said that it can't now (408, 425, 429, 502, 503, 504, or what its contract lists).",
         "PROVIDER_REJECTED": "The provider refused, in a way that its contract gives no other meaning.",
         "PROVIDER_AUTHENTICATION": "The provider, or the server of its tokens, refused our credentials.",
-        "PROVIDER_ADDRESS_REFUSED": "The address of the provider may not be called from here (`allowedNetworks`).",
+        "PROVIDER_ADDRESS_REFUSED": "The address of the provider may not be called from here (`allowedNetworks`, `allowPlainHttp`).",
         "CONTRACT_VIOLATION": "The answer breaks its contract: no JSON, too large, or against the output schema.",
         "CIRCUIT_OPEN": "The provider kept failing, so it is left alone for a while. No attempt is counted at first.",
         "INTEGRATION_BUSY": "As many calls as are allowed were under way. No attempt is counted at first.",
@@ -29,6 +29,10 @@ EXECUTION_ERRORS: Final[Mapping[str, Mapping[str, str]]] = {
         "HANDLER_BUSY": "A handler of the host had no thread to begin in.",
         "ATTEMPTS_EXHAUSTED": "The attempts were used up, and no code of the last one was kept.",
         "EFFECT_UNKNOWN": "The worker died during a write that must not be repeated.",
+    },
+    "Questions about a lost call": {
+        "EFFECT_CONFIRMED": "The provider knows of the write and of its result; the execution goes on at once.",
+        "PROBE_KEY_MISMATCH": "What the provider told was about another call. It is told in the history, and confirms nothing.",
     },
     "Documents": {
         "DOCUMENT_NOT_SCANNED": "The document service has not finished its search for malware. It is asked again.",

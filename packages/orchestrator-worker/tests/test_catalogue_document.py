@@ -76,6 +76,7 @@ def test_the_sandbox_catalogue_is_sound() -> None:
         "DOCUMENTO_VALIDA",
         "BURO_CONSULTA",
         "PAGO_AUTORIZACION",
+        "PAGO_AUTORIZACION",
     ]
     assert document.document_service is not None
 

@@ -19,14 +19,17 @@ from tests.plugins.lending_catalogue import (
 from orchestrator_domain.execution.attempt import (
     ActionResult,
     NoWholeAnswer,
+    Parked,
     ProvenUnsent,
     Succeeded,
     Unavailable,
 )
+from orchestrator_domain.execution.probe import Inconclusive, NotFound, ProbeResult, outcome_of_probe
 from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.ports.action_handler import ActionContext, ActionHandler
 from orchestrator_domain.testing.recording_observer import (
     ActionAttempted,
+    EffectProbed,
     RecordingObserver,
     WorkerDisturbed,
 )
@@ -216,3 +219,72 @@ async def test_a_type_without_a_handler_is_unavailable() -> None:
 def test_two_handlers_of_one_type_are_refused() -> None:
     with pytest.raises(DuplicateHandler):
         HandlerRegistry([Coroutine(done), Plain(failing)], observer=RecordingObserver())
+
+
+class Asked(Coroutine):
+    """A handler that can be asked about its effects."""
+
+    def __init__(self, answer: Callable[[], Awaitable[ProbeResult]]) -> None:
+        super().__init__(done)
+        self._said = answer
+
+    async def probe(self, definition: ActionDefinition, context: ActionContext) -> ProbeResult:  # noqa: ARG002
+        return await self._said()
+
+
+async def not_found() -> ProbeResult:
+    return NotFound()
+
+
+async def silent() -> ProbeResult:
+    await asyncio.Event().wait()
+    return NotFound()
+
+
+async def broken() -> ProbeResult:
+    raise RuntimeError("The answer held hunter2.")
+
+
+@pytest.mark.parametrize(
+    ("handler", "context", "said"),
+    [
+        (Asked(not_found), PATIENT, NotFound()),
+        (Asked(silent), HASTY, Inconclusive(error_code="PROVIDER_TIMEOUT")),
+        (Asked(broken), PATIENT, Inconclusive(error_code="HANDLER_FAILED")),
+        (Coroutine(done), PATIENT, Inconclusive(error_code="INTEGRATION_UNAVAILABLE")),
+    ],
+    ids=["answered", "never answered", "broken", "not to be asked"],
+)
+async def test_whatever_becomes_of_a_question_it_is_answered_in_time_and_told(
+    handler: Coroutine, context: ActionContext, said: ProbeResult
+) -> None:
+    observer = RecordingObserver()
+    with registry(handler, observer=observer) as running:
+        assert await running.probe(LOOKUP, context) == said
+    assert observer.observations[-1] == EffectProbed(
+        execution_id=context.execution_id,
+        action=LOOKUP.id,
+        integration_key="INVENTORY_LOOKUP",
+        outcome=outcome_of_probe(said),
+    )
+    disturbed = [one for one in observer.observations if isinstance(one, WorkerDisturbed)]
+    assert len(disturbed) == (said == Inconclusive(error_code="HANDLER_FAILED"))
+
+
+class HeldBack(Coroutine):
+    def held(self, definition: ActionDefinition, context: ActionContext) -> Parked | None:  # noqa: ARG002
+        return Parked(retry_after_seconds=7.0)
+
+
+async def test_a_handler_that_holds_back_is_told_as_an_attempt_that_was_not_made() -> None:
+    observer = RecordingObserver()
+    with registry(HeldBack(done), observer=observer) as running:
+        assert running.held(LOOKUP, PATIENT) == Parked(retry_after_seconds=7.0)
+    (told,) = observer.observations
+    assert isinstance(told, ActionAttempted)
+    assert told.outcome == "CIRCUIT_OPEN"
+    with registry(Coroutine(done), observer=observer) as running:
+        assert running.held(LOOKUP, PATIENT) is None
+    with registry(observer=observer) as running:
+        assert running.held(LOOKUP, PATIENT) is None
+    assert observer.observations == [told]

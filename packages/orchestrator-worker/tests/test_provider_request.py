@@ -59,25 +59,25 @@ def with_query(**fields: RequestSource) -> RequestFields:
     ],
 )
 def test_a_path_value_is_encoded_into_its_segment(value: JsonValue, segment: str) -> None:
-    assert target_of(BY_PATH, inputs={"item": value}, contract=CONTRACT) == f"/items/{segment}/state"
+    assert target_of(BY_PATH, attempt_at(CONTRACT, item=value)) == f"/items/{segment}/state"
 
 
 @pytest.mark.parametrize("value", ["", ".", "..", "a\r\nX: 1", "a\x00", "a\x7f", None, [], {"a": 1}])
 def test_what_can_be_no_segment_is_refused_by_the_name_of_its_field(value: JsonValue) -> None:
     with pytest.raises(UnsendableInput) as refusal:
-        target_of(BY_PATH, inputs={"item": value}, contract=CONTRACT)
+        target_of(BY_PATH, attempt_at(CONTRACT, item=value))
     assert refusal.value.field_name == "item"
 
 
 def test_an_absent_path_input_is_refused() -> None:
     with pytest.raises(UnsendableInput):
-        target_of(BY_PATH, inputs={}, contract=CONTRACT)
+        target_of(BY_PATH, attempt_at(CONTRACT))
 
 
 @given(st.text(min_size=1))
 def test_any_text_stays_one_segment_or_is_refused(text: str) -> None:
     try:
-        target = target_of(BY_PATH, inputs={"item": text}, contract=CONTRACT)
+        target = target_of(BY_PATH, attempt_at(CONTRACT, item=text))
     except UnsendableInput:
         return
     parts = urlsplit("http://host" + target)
@@ -94,13 +94,13 @@ def test_query_fields_come_out_as_they_went_in(values: dict[str, str]) -> None:
     fields = with_query(**{name: FromInput(name=name) for name in values})
     sendable = {name: value for name, value in values.items() if "\x7f" not in value}
     inputs: dict[str, JsonValue] = dict(sendable)
-    target = target_of(fields, inputs=inputs, contract=CONTRACT)
+    target = target_of(fields, attempt_at(CONTRACT, **inputs))
     assert dict(parse_qsl(urlsplit(target).query, keep_blank_values=True)) == sendable
 
 
 def test_a_query_field_without_its_input_is_left_out() -> None:
     fields = with_query(item=FromInput(name="item"), kind=Always(value="tool"))
-    assert target_of(fields, inputs={}, contract=CONTRACT) == "/items?kind=tool"
+    assert target_of(fields, attempt_at(CONTRACT)) == "/items?kind=tool"
 
 
 def test_a_body_holds_inputs_literals_and_the_pinned_profile_exactly() -> None:
@@ -118,7 +118,7 @@ def test_a_body_holds_inputs_literals_and_the_pinned_profile_exactly() -> None:
     )
     inputs: dict[str, JsonValue] = {"deposit": Decimal("12.50"), "tags": ["a", {"b": 1}]}
     contract = with_profile("TOOLS", 3)
-    body = body_of(fields, inputs=inputs, contract=contract)
+    body = body_of(fields, attempt_at(contract, **inputs))
     assert body == b'{"deposit":12.50,"tags":["a",{"b":1}],"kind":null,"profile":"TOOLS","version":3}'
 
 
@@ -127,7 +127,7 @@ def with_profile(profile: str, version: int) -> ActionContract:
 
 
 def test_a_request_without_body_fields_has_no_body() -> None:
-    assert body_of(BY_PATH, inputs={"item": "ladder"}, contract=CONTRACT) is None
+    assert body_of(BY_PATH, attempt_at(CONTRACT, item="ladder")) is None
 
 
 def test_headers_carry_the_stable_key_the_token_and_the_correlation() -> None:

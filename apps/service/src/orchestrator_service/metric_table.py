@@ -112,6 +112,12 @@ ATTEMPTS: Final = Metric(
     labels=("integration", "outcome"),
     meaning="Duration of attempts of actions, by integration key and by what happened: SUCCEEDED or an error code.",
 )
+PROBES: Final = Metric(
+    name="orchestrator_effect_probe_seconds",
+    kind="histogram",
+    labels=("integration", "outcome"),
+    meaning="Duration of status queries about effects in doubt, by integration key and by what was said: CONFIRMED, NOT_FOUND or a code.",
+)
 ACTION_RETRIES: Final = Metric(
     name="orchestrator_action_retries_total",
     kind="counter",
@@ -194,6 +200,7 @@ METRICS: Final = (
     SLOTS,
     SLOTS_IN_USE,
     ATTEMPTS,
+    PROBES,
     ACTION_RETRIES,
     PROVIDER_CALLS,
     CIRCUITS,

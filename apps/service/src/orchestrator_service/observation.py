@@ -116,6 +116,26 @@ class ObservedByMetricsAndLogs(Observer):
             seconds=round(seconds, 6),
         )
 
+    def effect_probed(
+        self,
+        *,
+        execution_id: ExecutionId,
+        action: ActionKey,
+        integration_key: str | None,
+        outcome: str,
+        seconds: float,
+    ) -> None:
+        integration = self._integrations.of(integration_key)
+        self.metrics.histogram(told.PROBES).labels(integration, self._outcomes.of(outcome)).observe(seconds)
+        self._log.info(
+            "effect_probed",
+            executionId=str(execution_id),
+            actionId=action,
+            integrationKey=integration_key,
+            outcome=outcome,
+            seconds=round(seconds, 6),
+        )
+
     def execution_ended(self, *, execution_id: ExecutionId, status: str, error_code: str | None) -> None:
         self.metrics.counter(told.ENDED).labels(status, self._codes.of(error_code)).inc()
         began_at, seconds = _RUN_BEGAN_AT.get(), None

@@ -23,7 +23,7 @@ from orchestrator_domain.execution.attempt import (
 )
 from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
 from orchestrator_domain.execution.stepping import Run, StartAction, next_step
-from orchestrator_domain.execution.verdict import GiveUp, GoOn, RetryLater, judge
+from orchestrator_domain.execution.verdict import GiveUp, GoOn, InDoubt, RetryLater, judge
 from orchestrator_domain.flow.contract import Effect
 from orchestrator_domain.testing.chain import CHAIN_ACTIONS, chain_contract
 
@@ -159,7 +159,7 @@ def test_a_checkpoint_and_its_verdict_carry_the_code_of_the_result(run: Run, out
     match verdict:
         case RetryLater(error_code=code) | GiveUp(error_code=code):
             assert code == "SOME_CODE"
-        case GoOn():
+        case GoOn() | InDoubt():
             pytest.fail("Only a success goes on.")
         case _ as unreachable:
             assert_never(unreachable)

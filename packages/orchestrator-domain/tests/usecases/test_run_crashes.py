@@ -3,26 +3,22 @@
 A crash just after a write stands for the answer to a commit that was lost, too: the store has it, the run doesn't know.
 """
 
-from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 import pytest
-from attrs import define, frozen
+from attrs import define
 from tests.plugins.embedded_service import LEASE_SECONDS, EmbeddedService, service_with
+from tests.plugins.fated_runs import CrashPoint, Fate, FatedQueue, points
 
-from orchestrator_domain.audit import AuditFact, AuditKind, verify_chain
+from orchestrator_domain.audit import AuditKind, verify_chain
 from orchestrator_domain.execution.attempt import ActionResult, NoWholeAnswer
-from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
-from orchestrator_domain.execution.completion import Completion
-from orchestrator_domain.execution.execution import Execution, ExecutionStatus, Fence
+from orchestrator_domain.execution.checkpoint import CheckpointStatus
+from orchestrator_domain.execution.execution import Execution, ExecutionStatus
 from orchestrator_domain.flow.contract import Effect
 from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.identifiers import LeaseOwner
 from orchestrator_domain.ports.action_handler import ActionContext
-from orchestrator_domain.ports.execution_queue import CheckpointWrite
 from orchestrator_domain.testing.chain import CHAIN_ACTIONS, chain_result
-from orchestrator_domain.testing.in_memory.execution_queue import InMemoryExecutionQueue
 from orchestrator_domain.testing.scripted_handlers import ScriptedHandler, SimulatedCrash, Step, Unheard
 
 # Start, attempt, (end and start), attempt, (end and start), attempt, completion.
@@ -31,79 +27,6 @@ AWAITS = 7
 AWAITS_WITH_A_RETRY = 9
 
 FINISHED = {"item": "ladder", "first": {"value": 1}, "second": {"value": 2}, "third": {"value": 3}}
-
-
-@frozen
-class CrashPoint:
-    """The await, counted from 1 over all runs of an execution, and whether its work is done when the run dies."""
-
-    await_number: int
-    after: bool
-
-    def __str__(self) -> str:
-        return f"{'after' if self.after else 'before'}-{self.await_number}"
-
-
-@define
-class Fate:
-    """Count awaits, and end the process at those that were chosen."""
-
-    crashes: tuple[CrashPoint, ...]
-    awaits: int = 0
-
-    def begin(self) -> None:
-        self.awaits += 1
-        self._crash_if_chosen(after=False)
-
-    def end(self) -> None:
-        self._crash_if_chosen(after=True)
-
-    def _crash_if_chosen(self, *, after: bool) -> None:
-        if CrashPoint(self.awaits, after) in self.crashes:
-            raise SimulatedCrash("The process ended here.")
-
-
-class FatedQueue(InMemoryExecutionQueue):
-    """An in-memory queue whose caller may die before and after each write."""
-
-    def __init__(self, service: EmbeddedService, fate: Fate) -> None:
-        super().__init__(service.harness.store)
-        self._fate = fate
-
-    async def checkpoint(self, fence: Fence, writes: Sequence[CheckpointWrite]) -> None:
-        self._fate.begin()
-        await super().checkpoint(fence, writes)
-        self._fate.end()
-
-    async def retry_later(self, fence: Fence, writes: Sequence[CheckpointWrite], **rest: Any) -> None:
-        self._fate.begin()
-        await super().retry_later(fence, writes, **rest)
-        self._fate.end()
-
-    async def fail(self, fence: Fence, writes: Sequence[CheckpointWrite], **rest: Any) -> None:
-        self._fate.begin()
-        await super().fail(fence, writes, **rest)
-        self._fate.end()
-
-    async def require_reconciliation(
-        self, fence: Fence, writes: Sequence[CheckpointWrite], *, error_code: str, fact: AuditFact
-    ) -> None:
-        self._fate.begin()
-        await super().require_reconciliation(fence, writes, error_code=error_code, fact=fact)
-        self._fate.end()
-
-    async def complete(
-        self,
-        fence: Fence,
-        completion: Completion,
-        *,
-        writes: Sequence[CheckpointWrite],
-        succeeded: Sequence[Checkpoint],
-        fact: AuditFact,
-    ) -> None:
-        self._fate.begin()
-        await super().complete(fence, completion, writes=writes, succeeded=succeeded, fact=fact)
-        self._fate.end()
 
 
 @define
@@ -152,10 +75,6 @@ class FatedRuns:
 
 def _stopped(status: ExecutionStatus) -> bool:
     return status is ExecutionStatus.RECONCILIATION_REQUIRED
-
-
-def points(awaits: int) -> list[CrashPoint]:
-    return [CrashPoint(number, after) for number in range(1, awaits + 1) for after in (False, True)]
 
 
 EFFECTS = pytest.mark.parametrize("effect", Effect)

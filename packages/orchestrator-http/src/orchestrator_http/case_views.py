@@ -2,6 +2,7 @@
 
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.checkpoint import Checkpoint, external_key
+from orchestrator_domain.execution.probe import ProbesMade
 from orchestrator_domain.flow.contract import ActionContract
 from orchestrator_domain.ports.reconciliation_store import ResolutionRecord
 from orchestrator_domain.usecases.resolve_execution import ExecutionResolved
@@ -26,6 +27,7 @@ def case_view(shown: CaseShown) -> JsonObject:
         "claims": execution.attempts,
         "correlationId": execution.correlation_id,
         "stoppedAction": _stopped_action(shown),
+        "probes": _probes(shown.case.probes),
         "admits": [kind.value for kind in shown.stop.admits],
     }
 
@@ -72,6 +74,17 @@ def _stopped_action(shown: CaseShown) -> JsonObject | None:
         "providerReference": None,
         "startedAt": None,
         "finishedAt": None,
+    }
+
+
+def _probes(made: ProbesMade | None) -> JsonObject | None:
+    if made is None:
+        return None
+    return {
+        "actionId": made.action,
+        "asked": made.asked,
+        "outcome": made.outcome,
+        "askedAt": moment(made.asked_at),
     }
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, insert, select
 from orchestrator_domain.audit import AuditFact
 from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.execution import Execution, ExecutionStatus
+from orchestrator_domain.execution.probe import ProbesMade, probes_made
 from orchestrator_domain.execution.reconciliation import Evidence, ResolutionKind, Resolved
 from orchestrator_domain.identifiers import BusinessScope, ExecutionId
 from orchestrator_domain.ports.reconciliation_store import (
@@ -28,6 +29,7 @@ from orchestrator_postgres.tables import RECONCILIATION_RESOLUTION
 _LIST = sql_file("list_cases")
 _READ = sql_file("read_case")
 _READ_CHECKPOINTS = sql_file("read_checkpoints")
+_READ_PROBES = sql_file("read_probes")
 # In the order of every writer: request, execution, checkpoints.
 _LOCKS = (sql_file("lock_request_in_scope"), sql_file("lock_execution"), sql_file("lock_checkpoints"))
 _RESOLVE_EXECUTION = sql_file("resolve_execution")
@@ -77,13 +79,13 @@ class PostgresReconciliationStore(ReconciliationStore):
             "limit": limit,
         }
         rows = await (await self._connection.execute(_LIST, values)).fetchall()
-        return await self._with_checkpoints(rows)
+        return await self._whole(rows)
 
     async def find_case(
         self, execution_id: ExecutionId, scopes: Collection[BusinessScope]
     ) -> ExecutionCase | None:
         row = await self._one(_READ, execution_id=execution_id, scopes=sorted(scopes))
-        return None if row is None else (await self._with_checkpoints([row]))[0]
+        return None if row is None else (await self._whole([row]))[0]
 
     async def lock_case(
         self, execution_id: ExecutionId, scopes: Collection[BusinessScope]
@@ -122,18 +124,34 @@ class PostgresReconciliationStore(ReconciliationStore):
         values = _checkpoint_values(case.execution.id, checkpoint)
         return await self._one(_RESOLVE_CHECKPOINT, **values) is not None
 
-    async def _with_checkpoints(self, rows: Sequence[Row]) -> list[ExecutionCase]:
+    async def _whole(self, rows: Sequence[Row]) -> list[ExecutionCase]:
         ids = [row["id"] for row in rows]
         cursor = await self._connection.execute(_READ_CHECKPOINTS, {"ids": ids})
         checkpoints = _by_execution(await cursor.fetchall())
+        probes = await self._probes(rows)
         return [
             ExecutionCase(
                 execution=execution_of(row),
                 request=request_of(row),
                 checkpoints=tuple(checkpoints.get(row["id"], ())),
+                probes=probes.get(row["id"]),
             )
             for row in rows
         ]
+
+    async def _probes(self, rows: Sequence[Row]) -> Mapping[ExecutionId, ProbesMade | None]:
+        ids, requests = [row["id"] for row in rows], [row["request_id"] for row in rows]
+        cursor = await self._connection.execute(_READ_PROBES, {"ids": ids, "requests": requests})
+        told = await cursor.fetchall()
+        with readable("audit_entry"):
+            return {
+                execution_id: probes_made(
+                    (as_object_or_null(row["detail"]), row["created_at"].astimezone(UTC))
+                    for row in told
+                    if row["execution_id"] == execution_id
+                )
+                for execution_id in {row["execution_id"] for row in told}
+            }
 
     async def _one(self, statement: bytes, **values: object) -> Row | None:
         return await (await self._connection.execute(statement, values)).fetchone()

@@ -175,6 +175,7 @@ def checkpoint_of(row: Row) -> Checkpoint:
             started_at=_utc(row["started_at"]),
             finished_at=_utc(row["finished_at"]),
             first_attempt_age_seconds=float(row["age_seconds"] or 0),
+            ended_age_seconds=float(row["ended_age_seconds"] or 0),
         )
 
 

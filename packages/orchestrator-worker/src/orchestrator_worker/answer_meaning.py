@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
+from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonObject, JsonValue
 from orchestrator_domain.execution.attempt import (
     ActionResult,
@@ -40,8 +41,8 @@ from orchestrator_worker.route import (
     Route,
 )
 
-_AUTHENTICATION: Final = frozenset({401, 403})
-_TRANSIENT: Final = frozenset({408, 425, 429, 502, 503, 504})
+UNAUTHENTICATED: Final = frozenset({401, 403})
+TRANSIENT: Final = frozenset({408, 425, 429, 502, 503, 504})
 _REFUSED: Final = frozenset({400, 404, 405, 413, 415, 422})
 _REFERENCE_CHARACTERS_MAX: Final = 200
 
@@ -67,7 +68,7 @@ def result_of(outcome: CallOutcome, route: Route, *, now: datetime) -> ActionRes
 
 
 def _judged(answer: Answer, route: Route, now: datetime) -> ActionResult:
-    if answer.status in _AUTHENTICATION:
+    if answer.status in UNAUTHENTICATED:
         return Refused(error_code="PROVIDER_AUTHENTICATION")
     match route.answers.get(answer.status) or _usual_meaning(answer.status):
         case ResultAnswer() as meaning:
@@ -86,7 +87,7 @@ def _judged(answer: Answer, route: Route, now: datetime) -> ActionResult:
 def _usual_meaning(status: int) -> AnswerMeaning | None:
     if 200 <= status < 300:
         return ResultAnswer()
-    if status in _TRANSIENT:
+    if status in TRANSIENT:
         return RetryableAnswer()
     return NoEffectAnswer() if status in _REFUSED else None
 
@@ -102,16 +103,17 @@ def _result(answer: Answer, meaning: ResultAnswer, route: Route) -> ActionResult
     violations = route.output.violations(normalised)
     if violations or not isinstance(normalised, dict):
         return ContractViolated(places=tuple((found.pointer, found.message) for found in violations))
-    return Succeeded(result=normalised, provider_reference=_reference(answer, route))
+    return Succeeded(result=normalised, provider_reference=reference_in(answer, route.provider_reference))
 
 
 def _normalised(content: JsonValue | Absent, meaning: ResultAnswer, route: Route) -> JsonValue:
     if meaning.fields is not None:
-        return _mapped(content, meaning.fields.items())
+        return mapped(content, meaning.fields.items())
     return None if isinstance(content, Absent) else named_members(content, route.output_schema)
 
 
-def _mapped(content: JsonValue | Absent, fields: Iterable[tuple[str, AnswerSource]]) -> JsonObject:
+def mapped(content: JsonValue | Absent, fields: Iterable[tuple[str, AnswerSource]]) -> JsonObject:
+    """Return a result member by member; one whose source is absent is left out."""
     found = {name: _value(source, content) for name, source in fields}
     return {name: value for name, value in found.items() if not isinstance(value, Absent)}
 
@@ -124,8 +126,9 @@ def _value(source: AnswerSource, content: JsonValue | Absent) -> JsonValue | Abs
             return ABSENT if isinstance(content, Absent) else source.pointer.resolve(content)
 
 
-def _reference(answer: Answer, route: Route) -> str | None:
-    if route.provider_reference is None or not isinstance(answer.body, Json):
+def reference_in(answer: Answer, place: Pointer | None) -> str | None:
+    """Return the provider's own id of a call, None if the answer has none that can be kept."""
+    if place is None or not isinstance(answer.body, Json):
         return None
-    found = route.provider_reference.resolve(answer.body.value)
+    found = place.resolve(answer.body.value)
     return found if isinstance(found, str) and len(found) <= _REFERENCE_CHARACTERS_MAX else None

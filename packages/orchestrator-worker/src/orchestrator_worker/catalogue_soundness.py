@@ -12,6 +12,7 @@ from orchestrator_domain.exact_json.schema import check_schema
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_worker.catalogue_fault import CatalogueFault
 from orchestrator_worker.integration_reading import timeouts_of, whole
+from orchestrator_worker.probe_soundness import probe_faults
 
 PATH_FIELD = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)\}")
 _METHODS_WITHOUT_BODY = ("GET", "DELETE")
@@ -25,8 +26,12 @@ def integration_faults(
     yield from _object_schema_faults(entry["inputSchema"], place.child("inputSchema"))
     yield from _object_schema_faults(entry["outputSchema"], place.child("outputSchema"))
     yield from _key_memory_faults(entry, place)
-    yield from _request_faults(entry, place.child("request"))
+    yield from _request_faults(entry, entry["request"], place.child("request"))
     yield from _answer_faults(entry, place.child("answers"))
+    if "probe" in entry:
+        probe = cast("JsonObject", entry["probe"])
+        yield from _request_faults(entry, probe["request"], place.child("probe").child("request"))
+        yield from probe_faults(entry, place.child("probe"))
     yield from _profile_faults(entry, place.child("profiles"))
     yield from _timeout_faults(entry, place.child("timeouts"))
 
@@ -77,8 +82,8 @@ def _key_memory_faults(entry: JsonObject, place: Pointer) -> Iterator[CatalogueF
         yield _fault(place.child("keyMemorySeconds"), "KEY_MEMORY", message)
 
 
-def _request_faults(entry: JsonObject, place: Pointer) -> Iterator[CatalogueFault]:
-    request = cast("JsonObject", entry["request"])
+def _request_faults(entry: JsonObject, written: JsonValue, place: Pointer) -> Iterator[CatalogueFault]:
+    request = cast("JsonObject", written)
     yield from _path_faults(request, place)
     if request["method"] in _METHODS_WITHOUT_BODY and "bodyFields" in request:
         yield _fault(

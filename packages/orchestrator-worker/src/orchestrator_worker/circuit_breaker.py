@@ -86,6 +86,16 @@ class CircuitBreaker:
                 pass
         return Admitted(round=self._round)
 
+    def keeps_away(self) -> KeptAway | None:
+        """Say whether `admit` would keep a call away now, without taking the place of the one that finds out."""
+        match self._state:
+            case _Open(until=until) if until > self._clock():
+                return KeptAway(seconds=until - self._clock())
+            case _Probing():
+                return KeptAway(seconds=PROBE_WAIT_SECONDS)
+            case _Open() | _Closed():
+                return None
+
     def succeeded(self, admitted: Admitted) -> None:
         """Forget the failures: the endpoint answers."""
         if admitted.round == self._round:

@@ -7,9 +7,16 @@ from contextvars import copy_context
 from inspect import isawaitable, iscoroutinefunction
 from time import monotonic
 
-from orchestrator_domain.execution.attempt import ActionResult, NoWholeAnswer, ProvenUnsent, Unavailable
+from orchestrator_domain.execution.attempt import (
+    ActionResult,
+    NoWholeAnswer,
+    Parked,
+    ProvenUnsent,
+    Unavailable,
+)
+from orchestrator_domain.execution.probe import Inconclusive, ProbeResult, outcome_of_probe
 from orchestrator_domain.flow.definition import ActionDefinition
-from orchestrator_domain.ports.action_handler import ActionContext, ActionHandler
+from orchestrator_domain.ports.action_handler import ActionContext, ActionHandler, HoldsBack, ProbesEffects
 from orchestrator_domain.ports.observer import Observer
 from orchestrator_worker.attempt_outcome import outcome_of
 from orchestrator_worker.fault_origin import code_of, kind_of, origin_of
@@ -60,9 +67,51 @@ class HandlerRegistry:
         )
         return result
 
+    def held(self, definition: ActionDefinition, context: ActionContext) -> Parked | None:
+        """Say whether the action's handler holds an attempt back before it is started."""
+        handler: object = self._handlers.get(definition.type)
+        held = handler.held(definition, context) if isinstance(handler, HoldsBack) else None
+        if held is not None:
+            self._observer.action_attempted(
+                execution_id=context.execution_id,
+                action=definition.id,
+                attempt=context.attempt,
+                integration_key=context.contract.integration_key,
+                outcome=outcome_of(held),
+                seconds=0.0,
+            )
+        return held
+
+    async def probe(self, definition: ActionDefinition, context: ActionContext) -> ProbeResult:
+        """Ask once within the contract's budget; whatever goes wrong says nothing about the effect."""
+        started = self._clock()
+        result = await self._probed(definition, context)
+        self._observer.effect_probed(
+            execution_id=context.execution_id,
+            action=definition.id,
+            integration_key=context.contract.integration_key,
+            outcome=outcome_of_probe(result),
+            seconds=self._clock() - started,
+        )
+        return result
+
     def close(self) -> None:
         """Take no more calls; a thread that still blocks is left to itself."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _probed(self, definition: ActionDefinition, context: ActionContext) -> ProbeResult:
+        handler: object = self._handlers.get(definition.type)
+        if not isinstance(handler, ProbesEffects):
+            return Inconclusive(error_code="INTEGRATION_UNAVAILABLE")
+        deadline = asyncio.timeout(context.contract.budget_seconds + GRACE_SECONDS)
+        try:
+            async with deadline:
+                return await handler.probe(definition, context)
+        except Exception as error:  # noqa: BLE001 - a foreign handler may raise anything; it says nothing then
+            if deadline.expired():
+                return Inconclusive(error_code="PROVIDER_TIMEOUT")
+            self._disturbed(context, error)
+            return Inconclusive(error_code="HANDLER_FAILED")
 
     async def _guarded(
         self, handler: ActionHandler, definition: ActionDefinition, context: ActionContext
@@ -70,13 +119,16 @@ class HandlerRegistry:
         try:
             return await self._run_handler(handler, definition, context)
         except Exception as error:  # noqa: BLE001 - a foreign handler may raise anything; nothing is known then
-            self._observer.worker_disturbed(
-                execution_id=context.execution_id,
-                code=code_of(error),
-                kind=kind_of(error),
-                origin=origin_of(error),
-            )
+            self._disturbed(context, error)
             return NoWholeAnswer(error_code="HANDLER_FAILED")
+
+    def _disturbed(self, context: ActionContext, error: Exception) -> None:
+        self._observer.worker_disturbed(
+            execution_id=context.execution_id,
+            code=code_of(error),
+            kind=kind_of(error),
+            origin=origin_of(error),
+        )
 
     async def _run_handler(
         self, handler: ActionHandler, definition: ActionDefinition, context: ActionContext

@@ -52,6 +52,13 @@ class HeldCalls(Caller):
         """Return how the circuit of each endpoint that has been called stands."""
         return {name: circuit.state for name, circuit in tuple(self._circuits.items())}
 
+    def kept_away(self, endpoint: Endpoint) -> HeldBack | None:
+        """Say whether the endpoint's circuit would hold a call back now; nothing is called or taken."""
+        kept = self._circuit_of(endpoint).keeps_away()
+        if kept is None:
+            return None
+        return HeldBack(reason=HoldReason.CIRCUIT_OPEN, retry_after_seconds=kept.seconds)
+
     @asynccontextmanager
     async def _place(self, limit: CallLimit | None, seconds: float) -> AsyncIterator[None]:
         if limit is None:

@@ -135,6 +135,7 @@ def _contract_of(
         retry=integration.retry,
         budget_seconds=integration.route.timeouts.budget_seconds,
         key_memory_seconds=integration.key_memory_seconds,
+        probe=integration.probe,
     )
 
 

@@ -9,18 +9,22 @@ from attrs import field, frozen
 from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.schema import compile_schema
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
-from orchestrator_domain.flow.contract import Effect, RetryContract
+from orchestrator_domain.flow.contract import Effect, ProbeContract, RetryContract
 from orchestrator_worker.route import (
     Always,
     AnswerMeaning,
     AnswerSource,
     CallLimit,
+    ConfirmingAnswer,
     ContractPart,
     Endpoint,
     FromAnswer,
     FromContract,
     FromInput,
+    FromKey,
     NoEffectAnswer,
+    NotFoundAnswer,
+    ProbeRoute,
     RequestFields,
     RequestSource,
     ResultAnswer,
@@ -41,6 +45,7 @@ SEMANTIC_MEMBERS = (
     "answers",
     "providerReference",
 )
+SEMANTIC_PROBE_MEMBERS = ("request", "answers", "keyEcho", "providerReference")
 
 
 @frozen(kw_only=True)
@@ -58,6 +63,7 @@ class Integration:
     output_schema: JsonObject
     profiles: Mapping[str, tuple[int, ...]] = field(factory=dict)
     retry: RetryContract
+    probe: ProbeContract | None
     route: Route
     semantic_part: JsonObject
 
@@ -84,8 +90,9 @@ def integration_of(entry: JsonObject, endpoints: Mapping[str, Endpoint]) -> Inte
         output_schema=cast("JsonObject", entry["outputSchema"]),
         profiles=_profiles_of(cast("list[JsonObject]", entry.get("profiles", []))),
         retry=_retry_of(entry),
+        probe=_probe_of(entry),
         route=_route_of(entry, endpoints),
-        semantic_part={name: entry[name] for name in SEMANTIC_MEMBERS if name in entry},
+        semantic_part=_semantic_part(entry),
     )
 
 
@@ -98,6 +105,15 @@ def document_service_of(entry: JsonObject, endpoints: Mapping[str, Endpoint]) ->
         answer_bytes_max=whole(entry.get("answerBytesMax", 262_144)),
         limit=_limit_of(entry, "documentService"),
     )
+
+
+def _semantic_part(entry: JsonObject) -> JsonObject:
+    meaning: JsonObject = {name: entry[name] for name in SEMANTIC_MEMBERS if name in entry}
+    if "probe" in entry:
+        # How long it is asked may change; what it takes for a confirmation may not.
+        probe = cast("JsonObject", entry["probe"])
+        meaning["probe"] = {name: probe[name] for name in SEMANTIC_PROBE_MEMBERS if name in probe}
+    return meaning
 
 
 def whole(number: JsonValue) -> int:
@@ -154,6 +170,16 @@ def _retry_of(entry: JsonObject) -> RetryContract:
     )
 
 
+def _probe_of(entry: JsonObject) -> ProbeContract | None:
+    if "probe" not in entry:
+        return None
+    written = cast("JsonObject", entry["probe"])
+    return ProbeContract(
+        ask_for_seconds=seconds(written.get("askForSeconds", 600)),
+        backoff_seconds=seconds(written.get("backoffSeconds", 5)),
+    )
+
+
 def _profiles_of(entries: list[JsonObject]) -> dict[str, tuple[int, ...]]:
     profiles: dict[str, tuple[int, ...]] = {}
     for entry in entries:
@@ -163,18 +189,41 @@ def _profiles_of(entries: list[JsonObject]) -> dict[str, tuple[int, ...]]:
 
 
 def _route_of(entry: JsonObject, endpoints: Mapping[str, Endpoint]) -> Route:
-    reference = entry.get("providerReference")
     return Route(
         endpoint=endpoints[str(entry["endpoint"])],
         request=_request_of(cast("JsonObject", entry["request"])),
         answers=_answers_of(cast("dict[str, JsonObject]", entry.get("answers", {}))),
         output_schema=entry["outputSchema"],
         output=compile_schema(entry["outputSchema"]),
-        provider_reference=None if reference is None else Pointer.parse(str(reference)),
+        provider_reference=_optional_pointer(entry.get("providerReference")),
         timeouts=timeouts_of(entry),
         answer_bytes_max=whole(entry.get("answerBytesMax", 262_144)),
         limit=_limit_of(entry, f"integration {entry['integrationKey']} {entry['contractVersion']}"),
+        probe=_probe_route_of(entry),
     )
+
+
+def _probe_route_of(entry: JsonObject) -> ProbeRoute | None:
+    if "probe" not in entry:
+        return None
+    probe = cast("JsonObject", entry["probe"])
+    answers = cast("dict[str, JsonObject]", probe["answers"])
+    return ProbeRoute(
+        request=_request_of(cast("JsonObject", probe["request"])),
+        answers={int(status): _probe_meaning_of(answer) for status, answer in answers.items()},
+        key_echo=_optional_pointer(probe.get("keyEcho")),
+        provider_reference=_optional_pointer(probe.get("providerReference")),
+    )
+
+
+def _probe_meaning_of(answer: JsonObject) -> ConfirmingAnswer | NotFoundAnswer:
+    if answer["kind"] == "notFound":
+        return NotFoundAnswer()
+    return ConfirmingAnswer(fields=_answer_sources(cast("dict[str, JsonObject]", answer["fields"])))
+
+
+def _optional_pointer(written: JsonValue) -> Pointer | None:
+    return None if written is None else Pointer.parse(str(written))
 
 
 def _limit_of(entry: JsonObject, name: str) -> CallLimit | None:
@@ -198,6 +247,8 @@ def _request_sources(fields: JsonValue) -> dict[str, RequestSource]:
 def _request_source(source: JsonObject) -> RequestSource:
     if "input" in source:
         return FromInput(name=str(source["input"]))
+    if "call" in source:
+        return FromKey()
     if "contract" in source:
         return FromContract(part=ContractPart(str(source["contract"])))
     return Always(value=source["literal"])

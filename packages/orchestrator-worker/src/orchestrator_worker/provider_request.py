@@ -6,8 +6,7 @@ from urllib.parse import quote, urlencode
 from attrs import field, frozen
 
 from orchestrator_domain.exact_json.text import dump_json
-from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonObject, JsonValue
-from orchestrator_domain.flow.contract import ActionContract
+from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonValue
 from orchestrator_domain.ports.action_handler import ActionContext
 from orchestrator_worker.catalogue_soundness import PATH_FIELD
 from orchestrator_worker.route import (
@@ -17,6 +16,7 @@ from orchestrator_worker.route import (
     Endpoint,
     FromContract,
     FromInput,
+    FromKey,
     RequestFields,
     RequestSource,
     Timeouts,
@@ -45,51 +45,56 @@ class ProviderRequest:
     limit: CallLimit | None = None
 
 
-def target_of(request: RequestFields, *, inputs: JsonObject, contract: ActionContract) -> str:
+def target_of(request: RequestFields, context: ActionContext) -> str:
     """Return the path and query; raise UnsendableInput for a value that is no scalar or no segment."""
     path = PATH_FIELD.sub(
-        lambda match: _segment(match[1], _value(request.path_fields[match[1]], inputs, contract)),
-        request.path,
+        lambda match: _segment(match[1], _value(request.path_fields[match[1]], context)), request.path
     )
-    query = [
-        (name, _text(name, value)) for name, value in _present(request.query_fields, inputs, contract).items()
-    ]
+    query = [(name, _text(name, value)) for name, value in _present(request.query_fields, context).items()]
     return f"{path}?{urlencode(query, quote_via=quote, safe='')}" if query else path
 
 
-def body_of(request: RequestFields, *, inputs: JsonObject, contract: ActionContract) -> bytes | None:
+def body_of(request: RequestFields, context: ActionContext) -> bytes | None:
     """Return the JSON body, None for a request without one."""
     if request.body_fields is None:
         return None
-    return dump_json(dict(_present(request.body_fields, inputs, contract))).encode()
+    return dump_json(dict(_present(request.body_fields, context))).encode()
 
 
 def headers_of(context: ActionContext) -> dict[str, str]:
     """Return the headers that make a call repeatable and traceable."""
-    headers = {"Idempotency-Key": context.external_key, "X-Fencing-Token": str(context.fencing_token)}
+    return {
+        "Idempotency-Key": context.external_key,
+        "X-Fencing-Token": str(context.fencing_token),
+        **tracing_headers_of(context),
+    }
+
+
+def tracing_headers_of(context: ActionContext) -> dict[str, str]:
+    """Return the headers of a call that nothing has to recognise again, but people."""
     correlation = context.correlation_id
-    if correlation is not None and all("\x21" <= character <= "\x7e" for character in correlation):
-        headers["X-Correlation-Id"] = correlation
-    return headers
+    if correlation is None or not all("\x21" <= character <= "\x7e" for character in correlation):
+        return {}
+    return {"X-Correlation-Id": correlation}
 
 
-def _present(
-    fields: Mapping[str, RequestSource], inputs: JsonObject, contract: ActionContract
-) -> dict[str, JsonValue]:
-    found = {name: _value(source, inputs, contract) for name, source in fields.items()}
+def _present(fields: Mapping[str, RequestSource], context: ActionContext) -> dict[str, JsonValue]:
+    found = {name: _value(source, context) for name, source in fields.items()}
     return {name: value for name, value in found.items() if not isinstance(value, Absent)}
 
 
-def _value(source: RequestSource, inputs: JsonObject, contract: ActionContract) -> JsonValue | Absent:
+def _value(source: RequestSource, context: ActionContext) -> JsonValue | Absent:
     match source:
         case Always():
             return source.value
         case FromInput():
-            return inputs.get(source.name, ABSENT)
+            return context.inputs.get(source.name, ABSENT)
         case FromContract():
             is_name = source.part is ContractPart.PROFILE
-            part = contract.profile if is_name else contract.profile_version
+            part = context.contract.profile if is_name else context.contract.profile_version
             return ABSENT if part is None else part
+        case FromKey():
+            return context.external_key
 
 
 def _segment(name: str, value: JsonValue | Absent) -> str:

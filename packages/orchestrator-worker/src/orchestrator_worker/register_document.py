@@ -66,7 +66,7 @@ def _request(route: Route, context: ActionContext) -> ProviderRequest:
     return ProviderRequest(
         endpoint=route.endpoint,
         method=route.request.method,
-        target=target_of(route.request, inputs=context.inputs, contract=context.contract),
+        target=target_of(route.request, context),
         headers=headers_of(context),
         timeouts=route.timeouts,
         answer_bytes_max=route.answer_bytes_max,

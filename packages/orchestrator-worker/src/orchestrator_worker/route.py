@@ -108,6 +108,11 @@ class FromContract:
     part: ContractPart
 
 
+@frozen
+class FromKey:
+    """The key under which every attempt of the action was made; for status queries only."""
+
+
 @frozen(kw_only=True)
 class FromAnswer:
     pointer: Pointer
@@ -118,7 +123,7 @@ class Always:
     value: JsonValue
 
 
-type RequestSource = FromInput | FromContract | Always
+type RequestSource = FromInput | FromContract | FromKey | Always
 type AnswerSource = FromAnswer | Always
 
 
@@ -158,6 +163,31 @@ type AnswerMeaning = ResultAnswer | NoEffectAnswer | RetryableAnswer
 
 
 @frozen(kw_only=True)
+class ConfirmingAnswer:
+    """The provider knows the call; the action's result, member by member."""
+
+    fields: Mapping[str, AnswerSource]
+
+
+@frozen
+class NotFoundAnswer:
+    """The provider doesn't know the call, or not yet."""
+
+
+@frozen(kw_only=True)
+class ProbeRoute:
+    """How the provider is asked about a call in doubt; a status without a meaning says nothing.
+
+    `key_echo` is where a confirming answer repeats the key.
+    """
+
+    request: RequestFields
+    answers: Mapping[int, ConfirmingAnswer | NotFoundAnswer]
+    key_echo: Pointer | None = None
+    provider_reference: Pointer | None = None
+
+
+@frozen(kw_only=True)
 class Timeouts:
     """How long one attempt may take, in seconds: until connected, from the first byte sent to the last read, in all.
 
@@ -183,3 +213,4 @@ class Route:
     timeouts: Timeouts = field(factory=Timeouts)
     answer_bytes_max: int = 262_144
     limit: CallLimit | None = None
+    probe: ProbeRoute | None = None

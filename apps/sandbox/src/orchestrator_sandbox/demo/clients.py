@@ -81,6 +81,10 @@ class DoublesClient:
         """Let the next call to a path take effect, and drop the connection instead of answering it."""
         self._done("POST", "/script", {"path": path, "answers": [{"mode": "drop_after_effect"}]})
 
+    def lose_next_call(self, path: str) -> None:
+        """Let the next call to a path come to nothing, and drop its connection."""
+        self._done("POST", "/script", {"path": path, "answers": [{"mode": "drop_before_answer"}]})
+
     def ledger_entry(self, path: str, key: str) -> dict[str, Any] | None:
         """Return what a provider has on its books under a key, None for nothing."""
         answer = self.http.get(f"{self.providers_url}{path}/{key}")

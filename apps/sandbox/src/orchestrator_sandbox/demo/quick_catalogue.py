@@ -7,12 +7,13 @@ from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_sandbox.failure import SandboxFailure
 
 _TIMEOUTS: JsonObject = {"connectSeconds": 1, "answerSeconds": 4, "budgetSeconds": 5}
+_ASKED: JsonObject = {"askForSeconds": 3, "backoffSeconds": 1}
 
 
 def quick_catalogue(catalogue_file: Path, directory: Path) -> Path:
-    """Write the catalogue with short timeouts into a directory, and return the new file.
+    """Write the catalogue with short timeouts and short questions into a directory, and return the new file.
 
-    Timeouts are no part of a contract, so the contracts stay the same. Raises SandboxFailure for a file that
+    How long something takes is no part of a contract, so the contracts stay the same. Raises SandboxFailure for a file that
     has no list of integrations.
     """
     catalogue = parse_json(catalogue_file.read_bytes())
@@ -29,4 +30,9 @@ def quick_catalogue(catalogue_file: Path, directory: Path) -> Path:
 
 def _quick(entry: JsonValue) -> JsonValue:
     # What is no object stays as it is: the service tells what is wrong with it.
-    return {**entry, "timeouts": dict(_TIMEOUTS)} if isinstance(entry, dict) else entry
+    if not isinstance(entry, dict):
+        return entry
+    quick: JsonObject = {**entry, "timeouts": dict(_TIMEOUTS)}
+    if isinstance(asked := entry.get("probe"), dict):
+        quick["probe"] = {**asked, **_ASKED}
+    return quick

@@ -9,6 +9,7 @@ from attrs import evolve
 
 from orchestrator_domain.exact_json.text import parse_json
 from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_sandbox.demo.asked_payment import AskedPayment
 from orchestrator_sandbox.demo.case import SCOPE, Office
 from orchestrator_sandbox.demo.clients import ApiClient, DoublesClient, UnexpectedAnswer
 from orchestrator_sandbox.demo.configurator import Configurator
@@ -94,12 +95,10 @@ def _steps(sandbox: Sandbox, examples: Examples) -> Iterator[Step]:
     yield from Story(sandbox=sandbox, configurator=configurator, office=office, flow=flow).steps()
     second_flow = _flow(examples.licence_flow_file)
     yield from TwoVersions(configurator=configurator, office=office, second_flow=second_flow).steps()
-    yield from Purchase(
-        configurator=configurator,
-        office=shop,
-        operator=_client(sandbox, "operador-1", "EXECUTION_OPERATOR"),
-        flow=_flow(examples.purchase_flow_file),
-    ).steps()
+    operator = _client(sandbox, "operador-1", "EXECUTION_OPERATOR")
+    purchase = _flow(examples.purchase_flow_file)
+    yield from Purchase(configurator=configurator, office=shop, operator=operator, flow=purchase).steps()
+    yield from AskedPayment(configurator=configurator, office=shop, operator=operator, flow=purchase).steps()
 
 
 def _flow(file: Path) -> JsonObject:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from orchestrator_domain.exact_json.text import MalformedJson
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
@@ -131,9 +131,11 @@ class ProviderDoubles:
         return Performed(answer=answer, effect_applied=True)
 
     def _ledger(self, _request: Received, key: str) -> Performed:
-        """Answer what was last authorised under a key, as a person reads it in the provider's ledger."""
+        """Answer what was last authorised under a key, as people and probes read it in the provider's ledger."""
         made = self._remembered.get((_PAYMENTS, key))
-        return Performed(answer=json_answer(404, {"error": "NO_SUCH_PAYMENT"}) if made is None else made[1])
+        if made is None:
+            return Performed(answer=json_answer(404, {"error": "NO_SUCH_PAYMENT"}))
+        return Performed(answer=evolve(made[1], status=200))
 
     def _record(self, request: Received, _parameter: str) -> Performed:
         checked_document(request.body, _ANY_OBJECT)

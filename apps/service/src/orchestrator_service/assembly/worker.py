@@ -85,7 +85,9 @@ def _registry(parts: Parts, held: HeldCalls) -> HandlerRegistry:
     calls = ObservedCalls(calls=held, told=CallsCounted(parts.metrics))
     return HandlerRegistry(
         [
-            InvokeIntegration(route_for=parts.catalogue.route_for, client=calls, now=_now),
+            InvokeIntegration(
+                route_for=parts.catalogue.route_for, client=calls, now=_now, kept_away=held.kept_away
+            ),
             RegisterDocument(service=parts.catalogue.document_service, client=calls, now=_now),
         ],
         observer=parts.observer,
@@ -104,6 +106,8 @@ def _runner(parts: Parts, queue: PostgresExecutionQueue, registry: HandlerRegist
         published_flows=PostgresPublishedFlows(parts.engine),
         catalogue=parts.catalogue,
         attempt=traced_attempts(registry.attempt, parts.tracer),
+        held=registry.held,
+        probe=registry.probe,
         evaluator=CompiledDecisionEvaluator(),
         identifiers=parts.identifiers,
         observer=parts.observer,

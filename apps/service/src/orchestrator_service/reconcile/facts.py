@@ -8,12 +8,14 @@ from orchestrator_service.authoring.screen import show
 
 
 def tell_case(case: Mapping[str, Any]) -> None:
-    """Print a case in two lines: which execution since when, and what stopped it."""
+    """Print a case in two lines, which execution since when, and what stopped it; and what was asked, if anything was."""
     flow = f"{case['flow']['flowKey']} v{case['flow']['version']}"
     show(
         (str(case["executionId"]), "bold"), f"  {case['errorCode'] or case['status']}  since {case['since']}"
     )
     show(f"    {flow}, {case['event']} in {case['state']}; {_action_in_words(case['stoppedAction'])}")
+    if case["probes"] is not None:
+        show(f"    {_probes_in_words(case['probes'])}")
 
 
 def tell_detail(detail: Mapping[str, Any]) -> None:
@@ -38,6 +40,14 @@ def _tell_action(action: Mapping[str, Any]) -> None:
     show(f"    {action['actionId']}: {action['status']}, {action['effect']}{uncertain}")
     show(f"        attempts {action['attempts']}, first {action['startedAt']}, error {action['errorCode']}")
     show(f"        key {action['externalKey']}, provider's reference {action['providerReference']}")
+
+
+def _probes_in_words(probes: Mapping[str, Any]) -> str:
+    said = f"{probes['outcome']} at {probes['askedAt']}"
+    if probes["outcome"] == "NOT_FOUND":
+        # Whoever reads this is about to decide whether to run again.
+        said += ", which proves no absence"
+    return f"{probes['actionId']} was asked about {probes['asked']} times, last {said}"
 
 
 def _action_in_words(action: Mapping[str, Any] | None) -> str:

@@ -23,7 +23,8 @@ class Checkpoint:
     """One row of action_execution.
 
     `uncertain` says that some attempt so far may have had an effect that no answer has settled; it is cleared only by
-    a success or by an operator. `first_attempt_age_seconds` is measured by the store's clock when it was read.
+    a success or by an operator. `first_attempt_age_seconds` and `ended_age_seconds` (how long it has been SUCCEEDED, FAILED
+    or UNKNOWN) are measured by the store's clock when it was read.
     """
 
     action: ActionKey
@@ -39,6 +40,7 @@ class Checkpoint:
     started_at: datetime | None = None
     finished_at: datetime | None = None
     first_attempt_age_seconds: float = 0.0
+    ended_age_seconds: float = 0.0
 
     def interrupted(self) -> "Checkpoint":
         """Return what is known after the run of an attempt has died: a write may have happened."""

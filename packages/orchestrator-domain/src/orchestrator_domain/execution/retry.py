@@ -1,6 +1,6 @@
 """When to try again: durable arithmetic, without a clock. All times in seconds."""
 
-from orchestrator_domain.flow.contract import RetryContract
+from orchestrator_domain.flow.contract import ProbeContract, RetryContract
 
 _DOUBLINGS_MAX = 32
 """More doublings than this exceed every allowed maximum; the bound keeps the arithmetic cheap at any attempt."""
@@ -33,6 +33,24 @@ def parked_delay(
     """
     wanted = max(1.0, seconds, first_start_age_seconds / 10)
     return min(wanted, max(1.0, contract.parked_seconds_max)) * (1.0 + fraction / 4)
+
+
+def probe_delay(
+    contract: ProbeContract,
+    *,
+    doubt_age_seconds: float,
+    fraction: float,
+    retry_after_seconds: float | None = None,
+) -> float | None:
+    """Return how long to wait before asking again about an effect in doubt, None when it has been asked long enough.
+
+    The wait is no shorter than the doubt is old, so that even a day of asking takes fewer questions than an execution
+    may be claimed without progress. `fraction` in [0, 1) adds up to a quarter, so that what fell into doubt together
+    doesn't ask together.
+    """
+    wanted = max(contract.backoff_seconds, doubt_age_seconds, retry_after_seconds or 0.0)
+    delay = wanted * (1.0 + fraction / 4)
+    return delay if doubt_age_seconds + delay <= contract.ask_for_seconds else None
 
 
 def attempts_left(contract: RetryContract, attempts: int) -> bool:

@@ -16,7 +16,7 @@ from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatu
 from orchestrator_domain.execution.completion import RunFault, results_by_key
 from orchestrator_domain.execution.execution import Execution
 from orchestrator_domain.execution.retry import attempts_left
-from orchestrator_domain.flow.contract import ActionContract, Effect
+from orchestrator_domain.flow.contract import ActionContract, Effect, ProbeContract
 from orchestrator_domain.flow.definition import ActionDefinition, Transition
 from orchestrator_domain.identifiers import ActionKey, Sha256Hex
 
@@ -45,6 +45,31 @@ class StartAction:
     before: Checkpoint | None
     start: Checkpoint
 
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """Return what is stored while the attempt is made."""
+        return self.start
+
+
+@frozen(kw_only=True)
+class AskProbe:
+    """Ask whether an effect in doubt happened, after `doubted` has been stored in place of `before` if they differ.
+
+    No attempt is made: what was asked under the action's key is looked for, and never asked for again.
+    """
+
+    definition: ActionDefinition
+    contract: ActionContract
+    probe: ProbeContract
+    inputs: JsonObject
+    before: Checkpoint
+    doubted: Checkpoint
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """Return what is stored while the question is asked."""
+        return self.doubted
+
 
 @frozen(kw_only=True)
 class FinishTransition:
@@ -64,7 +89,7 @@ class StopRun:
     unsettled: Checkpoint | None = None
 
 
-type Step = StartAction | FinishTransition | StopRun
+type Step = StartAction | AskProbe | FinishTransition | StopRun
 
 
 def next_step(run: Run) -> Step:
@@ -93,6 +118,11 @@ def may_have_written(checkpoints: Mapping[ActionKey, Checkpoint]) -> bool:
     )
 
 
+def may_be_probed(contract: ActionContract, checkpoint: Checkpoint) -> bool:
+    """Say whether a status query can be asked about this end of an action: it may have written, and there is one."""
+    return contract.probe is not None and checkpoint.status is CheckpointStatus.UNKNOWN
+
+
 def effective_effect(checkpoint: Checkpoint, contract: ActionContract) -> Effect:
     """Return how a further attempt has to be treated.
 
@@ -118,7 +148,7 @@ def _context(run: Run, results: Mapping[ActionKey, JsonObject]) -> EvaluationCon
 
 def _action_step(
     run: Run, action: ActionDefinition, context: EvaluationContext
-) -> StartAction | StopRun | Checkpoint:
+) -> StartAction | AskProbe | StopRun | Checkpoint:
     contract = run.contracts.get(action.id)
     before = run.checkpoints.get(action.id)
     if contract is None:
@@ -175,15 +205,34 @@ def _same_work(before: Checkpoint, run: Run, contract: ActionContract, input_has
 
 def _further_attempt(
     action: ActionDefinition, contract: ActionContract, inputs: JsonObject, before: Checkpoint
-) -> StartAction | StopRun:
+) -> StartAction | AskProbe | StopRun:
+    ended = _end_without_attempt(before, contract)
+    if ended is None:
+        known = before.interrupted() if before.status is CheckpointStatus.RUNNING else before
+        start = known.started_again()
+        return StartAction(definition=action, contract=contract, inputs=inputs, before=before, start=start)
+    after, code = ended
+    if contract.probe is None or not may_be_probed(contract, after):
+        return _unsettled(action, before, after, code)
+    return AskProbe(
+        definition=action,
+        contract=contract,
+        probe=contract.probe,
+        inputs=inputs,
+        before=before,
+        doubted=after,
+    )
+
+
+def _end_without_attempt(before: Checkpoint, contract: ActionContract) -> tuple[Checkpoint, str] | None:
+    """Return how an action has ended that can't be tried again, and by which code; None if it can."""
     known = before.interrupted() if before.status is CheckpointStatus.RUNNING else before
     unsafe = effective_effect(before, contract) is Effect.NON_IDEMPOTENT_WRITE
     if known.status is CheckpointStatus.UNKNOWN or (known.uncertain and unsafe):
-        return _unsettled(action, before, known.unknown(), "EFFECT_UNKNOWN")
+        return known.unknown(), "EFFECT_UNKNOWN"
     if known.status is CheckpointStatus.FAILED or not attempts_left(contract.retry, known.attempts):
-        return _unsettled(action, before, known.failed(), known.error_code or "ATTEMPTS_EXHAUSTED")
-    start = known.started_again()
-    return StartAction(definition=action, contract=contract, inputs=inputs, before=before, start=start)
+        return known.failed(), known.error_code or "ATTEMPTS_EXHAUSTED"
+    return None
 
 
 def _unsettled(action: ActionDefinition, before: Checkpoint, after: Checkpoint, code: str) -> StopRun:

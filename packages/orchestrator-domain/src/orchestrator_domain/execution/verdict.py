@@ -19,8 +19,8 @@ from orchestrator_domain.execution.attempt import (
 )
 from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.retry import attempts_left, parked_delay, retry_delay
-from orchestrator_domain.execution.stepping import StartAction, effective_effect
-from orchestrator_domain.flow.contract import Effect
+from orchestrator_domain.execution.stepping import StartAction, effective_effect, may_be_probed
+from orchestrator_domain.flow.contract import ActionContract, Effect
 
 
 @frozen(kw_only=True)
@@ -51,7 +51,19 @@ class GiveUp:
     detail: JsonObject = field(factory=dict)
 
 
-type Verdict = GoOn | RetryLater | GiveUp
+@frozen(kw_only=True)
+class InDoubt:
+    """The action may have had its effect, and a probe can be asked before the run ends: take the next step.
+
+    `error_code` and `detail` say what would end it, as GiveUp's do.
+    """
+
+    checkpoint: Checkpoint
+    error_code: str
+    detail: JsonObject = field(factory=dict)
+
+
+type Verdict = GoOn | RetryLater | GiveUp | InDoubt
 
 
 def judge(step: StartAction, result: ActionResult, *, fraction: float) -> Verdict:
@@ -59,9 +71,16 @@ def judge(step: StartAction, result: ActionResult, *, fraction: float) -> Verdic
 
     A success is held to the contract's output schema here, whoever wrote the handler.
     """
+    verdict = _judged(step, result, fraction)
+    if isinstance(verdict, GiveUp) and may_be_probed(step.contract, verdict.checkpoint):
+        return InDoubt(checkpoint=verdict.checkpoint, error_code=verdict.error_code, detail=verdict.detail)
+    return verdict
+
+
+def _judged(step: StartAction, result: ActionResult, fraction: float) -> Verdict:
     running = step.start
     writes = running.effect is not Effect.READ_ONLY
-    match _held_to_contract(step, result):
+    match held_to_contract(step.contract, result):
         case Succeeded(result=value, provider_reference=reference):
             return GoOn(checkpoint=running.succeeded(value, reference))
         case ProvenUnsent(error_code=code):
@@ -84,14 +103,15 @@ def judge(step: StartAction, result: ActionResult, *, fraction: float) -> Verdic
             assert_never(unreachable)
 
 
-def _held_to_contract(step: StartAction, result: ActionResult) -> ActionResult:
+def held_to_contract(contract: ActionContract, result: ActionResult) -> ActionResult:
+    """Return the result, or a violation in place of a success that breaks the contract's output schema."""
     if not isinstance(result, Succeeded):
         return result
     try:
         check_exact(result.result)
     except InexactJson as fault:
         return ContractViolated(places=((fault.pointer or "", fault.message),))
-    violations = step.contract.output_validator.violations(result.result)
+    violations = contract.output_validator.violations(result.result)
     if not violations:
         return result
     return ContractViolated(places=tuple((violation.pointer, violation.message) for violation in violations))

@@ -40,11 +40,24 @@ class RetryContract:
 
 
 @frozen(kw_only=True)
+class ProbeContract:
+    """Bound the status queries of one action whose effect is in doubt. All times in seconds.
+
+    The first one is asked at once, the next after `backoff_seconds`, and then each after as long again as the doubt has
+    lasted, until it has lasted for `ask_for_seconds`: then somebody else has to find out.
+    """
+
+    ask_for_seconds: float = 600.0
+    backoff_seconds: float = 5.0
+
+
+@frozen(kw_only=True)
 class ActionContract:
     """One version of what an action takes, gives and does.
 
     `budget_seconds` bounds a whole attempt and is below the lease. `key_memory_seconds` is how long the provider
     remembers an idempotency key (None: forever). `registers_document` says that a VALID result links a document.
+    `probe` is there if a status query can confirm an effect that is in doubt; it is bounded by `budget_seconds` too.
     """
 
     action_type: str
@@ -60,6 +73,7 @@ class ActionContract:
     budget_seconds: float = 30.0
     key_memory_seconds: float | None = None
     registers_document: bool = False
+    probe: ProbeContract | None = None
 
     @cached_property
     def input_validator(self) -> CompiledSchema:

@@ -59,6 +59,18 @@ class Observer(Protocol):
     ) -> None:
         return
 
+    def effect_probed(
+        self,
+        *,
+        execution_id: ExecutionId,
+        action: ActionKey,
+        integration_key: str | None,
+        outcome: str,
+        seconds: float,
+    ) -> None:
+        """Hear what a status query about an effect in doubt came to: CONFIRMED, NOT_FOUND or a code."""
+        return
+
     def execution_ended(self, *, execution_id: ExecutionId, status: str, error_code: str | None) -> None:
         return
 

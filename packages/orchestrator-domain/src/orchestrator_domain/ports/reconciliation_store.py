@@ -10,6 +10,7 @@ from orchestrator_domain.audit import AuditFact
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.execution import Execution, ExecutionStatus
+from orchestrator_domain.execution.probe import ProbesMade
 from orchestrator_domain.execution.reconciliation import Evidence, ResolutionKind, Resolved
 from orchestrator_domain.identifiers import (
     ActionKey,
@@ -26,11 +27,15 @@ from orchestrator_domain.request.request import Request
 
 @frozen(kw_only=True)
 class ExecutionCase:
-    """An execution with its request and every checkpoint, in no order that means anything."""
+    """An execution with its request and every checkpoint, in no order that means anything.
+
+    `probes` is what the history tells of the status queries about its last action in doubt; None if there were none.
+    """
 
     execution: Execution
     request: Request
     checkpoints: tuple[Checkpoint, ...]
+    probes: ProbesMade | None = None
 
     @property
     def as_accepted(self) -> bool:

@@ -24,8 +24,15 @@ from orchestrator_domain.execution.completion import (
     finished_transition,
 )
 from orchestrator_domain.execution.execution import Execution
-from orchestrator_domain.execution.stepping import FinishTransition, Run, StartAction, StopRun, next_step
-from orchestrator_domain.execution.verdict import GiveUp, GoOn, RetryLater, judge
+from orchestrator_domain.execution.stepping import (
+    AskProbe,
+    FinishTransition,
+    Run,
+    StartAction,
+    StopRun,
+    next_step,
+)
+from orchestrator_domain.execution.verdict import GiveUp, GoOn, InDoubt, RetryLater, judge
 from orchestrator_domain.flow.contract import ActionContract
 from orchestrator_domain.flow.definition import ByDecision, Transition
 from orchestrator_domain.flow.limits import FlowLimits
@@ -220,6 +227,8 @@ def _run(
                     return Stopped(transition=transition.id, actions=done, fault=attempted)
                 done += (_simulated_action(step, attempted),)
                 run = evolve(run, checkpoints={**run.checkpoints, attempted.action: attempted})
+            case AskProbe():
+                raise AssertionError("What is in doubt has stopped the scenario.")
             case StopRun(fault=fault):
                 return Stopped(transition=transition.id, actions=done, fault=fault)
             case FinishTransition(context=context, results=results):
@@ -245,7 +254,7 @@ def _attempted(step: StartAction, scenario: Scenario) -> Checkpoint | RunFault:
     match judge(step, Succeeded(result=supplied), fraction=0.0):
         case GoOn(checkpoint=checkpoint):
             return checkpoint
-        case GiveUp(error_code=code, detail=detail):
+        case GiveUp(error_code=code, detail=detail) | InDoubt(error_code=code, detail=detail):
             return RunFault(code=code, detail={"action": action.id, **detail})
         case RetryLater():
             raise AssertionError("A success is never tried again.")

@@ -53,6 +53,16 @@ class ActionAttempted:
 
 
 @frozen(kw_only=True)
+class EffectProbed:
+    """One status query; its duration is left out, so that what was observed can be compared."""
+
+    execution_id: ExecutionId
+    action: ActionKey
+    integration_key: str | None
+    outcome: str
+
+
+@frozen(kw_only=True)
 class ExecutionEnded:
     execution_id: ExecutionId
     status: str
@@ -86,6 +96,7 @@ type Observation = (
     | CommandRefused
     | ExecutionClaimed
     | ActionAttempted
+    | EffectProbed
     | ExecutionEnded
     | LeaseWasLost
     | LeaseRenewalFailed
@@ -145,6 +156,21 @@ class RecordingObserver(Observer):
                 attempt=attempt,
                 integration_key=integration_key,
                 outcome=outcome,
+            )
+        )
+
+    def effect_probed(
+        self,
+        *,
+        execution_id: ExecutionId,
+        action: ActionKey,
+        integration_key: str | None,
+        outcome: str,
+        seconds: float,  # noqa: ARG002  # a recording is compared, and durations differ
+    ) -> None:
+        self.observations.append(
+            EffectProbed(
+                execution_id=execution_id, action=action, integration_key=integration_key, outcome=outcome
             )
         )
 

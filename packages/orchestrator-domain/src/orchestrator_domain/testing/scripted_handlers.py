@@ -6,9 +6,10 @@ from collections.abc import Callable
 from attrs import frozen
 
 from orchestrator_domain.execution.attempt import ActionResult, ContractViolated, Succeeded
+from orchestrator_domain.execution.probe import Inconclusive, ProbeResult
 from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.identifiers import ActionKey
-from orchestrator_domain.ports.action_handler import ActionContext, ActionHandler
+from orchestrator_domain.ports.action_handler import ActionContext, ActionHandler, ProbesEffects
 
 
 class SimulatedCrash(BaseException):
@@ -90,6 +91,18 @@ def _has_effect(step: Step) -> bool:
             return after_effect
         case _:
             return False
+
+
+class ScriptedProbe(ProbesEffects):
+    """Answer questions about effects in doubt by script; when it is over the provider is silent."""
+
+    def __init__(self, *answers: ProbeResult) -> None:
+        self._answers = deque(answers)
+        self.asked: list[ActionContext] = []
+
+    async def probe(self, definition: ActionDefinition, context: ActionContext) -> ProbeResult:  # noqa: ARG002 - one script for all actions
+        self.asked.append(context)
+        return self._answers.popleft() if self._answers else Inconclusive(error_code="PROVIDER_TIMEOUT")
 
 
 @frozen(kw_only=True)

@@ -19,12 +19,22 @@ from orchestrator_domain.errors import (
     StorageUnavailable,
 )
 from orchestrator_domain.exact_json.value import JsonObject
-from orchestrator_domain.execution.attempt import ActionResult
+from orchestrator_domain.execution.attempt import ActionResult, Parked
 from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.completion import RunFault, finished_transition
 from orchestrator_domain.execution.execution import ExecutionStatus
 from orchestrator_domain.execution.poison import is_poison
+from orchestrator_domain.execution.probe import (
+    AskLater,
+    CallHuman,
+    EffectConfirmed,
+    Inconclusive,
+    ProbeResult,
+    judge_probe,
+    probe_detail,
+)
 from orchestrator_domain.execution.stepping import (
+    AskProbe,
     FinishTransition,
     Run,
     StartAction,
@@ -32,7 +42,7 @@ from orchestrator_domain.execution.stepping import (
     may_have_written,
     next_step,
 )
-from orchestrator_domain.execution.verdict import GiveUp, GoOn, RetryLater, Verdict, judge
+from orchestrator_domain.execution.verdict import GiveUp, GoOn, InDoubt, RetryLater, Verdict, judge
 from orchestrator_domain.flow.contract import ActionContract
 from orchestrator_domain.flow.definition import ActionDefinition, Transition
 from orchestrator_domain.flow.limits import FlowLimits
@@ -51,6 +61,22 @@ UNREADABLE_RETRY_SECONDS = 30.0
 
 type Attempt = Callable[[ActionDefinition, ActionContext], Awaitable[ActionResult]]
 """Make one attempt within its budget and answer with what happened, whatever happens."""
+
+type Hold = Callable[[ActionDefinition, ActionContext], Parked | None]
+"""Say at once, and without calling anything, whether an attempt isn't worth starting now."""
+
+type Probe = Callable[[ActionDefinition, ActionContext], Awaitable[ProbeResult]]
+"""Ask once, reading only, whether the effect under the context's key happened; answer whatever happens."""
+
+
+def never_held(_definition: ActionDefinition, _context: ActionContext) -> Parked | None:
+    """Hold nothing back: for a host whose handlers say so themselves, after the start is stored."""
+    return None
+
+
+async def no_probe(_definition: ActionDefinition, _context: ActionContext) -> ProbeResult:
+    """Find nothing out: for a host whose contracts have no status queries."""
+    return Inconclusive(error_code="INTEGRATION_UNAVAILABLE")
 
 
 @frozen(kw_only=True)
@@ -91,6 +117,8 @@ class ExecutionRunner:
     published_flows: PublishedFlows
     catalogue: IntegrationCatalogue
     attempt: Attempt
+    held: Hold = never_held
+    probe: Probe = no_probe
     evaluator: DecisionEvaluator
     identifiers: Identifiers
     observer: Observer
@@ -147,27 +175,42 @@ class ExecutionRunner:
                     ended = await self._attempted(progress, step)
                     if ended is not None:
                         return ended
+                case AskProbe():
+                    return await self._probed(progress, step)
                 case FinishTransition():
                     return await self._finished(progress, step)
                 case StopRun():
                     return await self._stopped(progress, step)
 
     async def _attempted(self, progress: _Progress, step: StartAction) -> RunEnded | None:
-        """Store the start, make the attempt, judge it; None means that the run goes on."""
+        """Store the start, make the attempt, judge it; None means that the run goes on.
+
+        What isn't worth an attempt is parked before its start is stored: a start whose run dies is an effect in doubt.
+        """
+        context = self._action_context(progress, step)
+        held = self.held(step.definition, context)
+        if held is not None:
+            verdict = judge(step, held, fraction=self.identifiers.fraction())
+            return await self._settled(progress, step, verdict, before=step.before)
         started = self._write(step.before, step.start)
         await self.queue.checkpoint(progress.claimed.fence, [*progress.unsaved, started])
         progress.unsaved.clear()
         progress.checkpoints[step.start.action] = step.start
-        result = await self.attempt(step.definition, self._action_context(progress, step))
+        result = await self.attempt(step.definition, context)
         verdict = judge(step, result, fraction=self.identifiers.fraction())
         return await self._judged(progress, step, verdict)
 
     async def _judged(self, progress: _Progress, step: StartAction, verdict: Verdict) -> RunEnded | None:
-        write = self._write(step.start, verdict.checkpoint)
+        return await self._settled(progress, step, verdict, before=step.start)
+
+    async def _settled(
+        self, progress: _Progress, step: StartAction, verdict: Verdict, *, before: Checkpoint | None
+    ) -> RunEnded | None:
+        write = self._write(before, verdict.checkpoint)
         progress.checkpoints[step.start.action] = verdict.checkpoint
         progress.unsaved.append(write)
         match verdict:
-            case GoOn():
+            case GoOn() | InDoubt():
                 return None
             case RetryLater():
                 return await self._parked(progress, step, verdict)
@@ -190,6 +233,52 @@ class ExecutionRunner:
             fact=self._fact(progress.claimed, AuditKind.ACTION_RETRY_SCHEDULED, detail),
         )
         return RunEnded(status=ExecutionStatus.RETRY_WAIT, error_code=verdict.error_code)
+
+    async def _probed(self, progress: _Progress, step: AskProbe) -> RunEnded:
+        """Store the doubt, ask, and store what was said: whatever it was, it is in the history before the run goes on."""
+        await self._doubt_stored(progress, step)
+        context = self._action_context(progress, step)
+        result = await self.probe(step.definition, context)
+        verdict = judge_probe(step, result, fraction=self.identifiers.fraction())
+        detail = probe_detail(step, verdict)
+        code = step.doubted.error_code or "EFFECT_UNKNOWN"
+        match verdict:
+            case EffectConfirmed(checkpoint=confirmed):
+                writes = [self._write(step.doubted, confirmed)]
+                # Due at once: the next claim goes on behind the action.
+                return await self._asked(progress, writes, detail, delay_seconds=0.0, code="EFFECT_CONFIRMED")
+            case AskLater(delay_seconds=seconds):
+                return await self._asked(progress, [], detail, delay_seconds=seconds, code=code)
+            case CallHuman():
+                return await self._given_up(progress, RunFault(code=code, detail=detail))
+        assert_never(verdict)
+
+    async def _doubt_stored(self, progress: _Progress, step: AskProbe) -> None:
+        """Store that the action is in doubt before anybody is asked: from then on nothing starts it again."""
+        if step.doubted != step.before:
+            progress.checkpoints[step.doubted.action] = step.doubted
+            progress.unsaved.append(self._write(step.before, step.doubted))
+        if progress.unsaved:
+            await self.queue.checkpoint(progress.claimed.fence, progress.unsaved)
+            progress.unsaved.clear()
+
+    async def _asked(
+        self,
+        progress: _Progress,
+        writes: list[CheckpointWrite],
+        detail: JsonObject,
+        *,
+        delay_seconds: float,
+        code: str,
+    ) -> RunEnded:
+        await self.queue.retry_later(
+            progress.claimed.fence,
+            writes,
+            delay_seconds=delay_seconds,
+            error_code=code,
+            fact=self._fact(progress.claimed, AuditKind.EFFECT_PROBED, detail),
+        )
+        return RunEnded(status=ExecutionStatus.RETRY_WAIT, error_code=code)
 
     async def _finished(self, progress: _Progress, step: FinishTransition) -> RunEnded:
         finished = finished_transition(
@@ -281,7 +370,7 @@ class ExecutionRunner:
         )
         return RunEnded(status=ExecutionStatus.RETRY_WAIT, error_code=fault.code)
 
-    def _action_context(self, progress: _Progress, step: StartAction) -> ActionContext:
+    def _action_context(self, progress: _Progress, step: StartAction | AskProbe) -> ActionContext:
         claimed = progress.claimed
         return ActionContext(
             execution_id=claimed.fence.execution_id,
@@ -290,9 +379,9 @@ class ExecutionRunner:
             scope=claimed.request.scope,
             actor=claimed.execution.actor.subject,
             inputs=step.inputs,
-            external_key=step.start.external_key,
+            external_key=step.checkpoint.external_key,
             fencing_token=claimed.fence.token,
-            attempt=step.start.attempts,
+            attempt=step.checkpoint.attempts,
             contract=step.contract,
             correlation_id=claimed.execution.correlation_id,
         )

@@ -8,7 +8,8 @@ INSERT INTO orchestrator.action_execution (
 SELECT
   given.id, execution.id, given.action, given.status, given.attempts, given.external_key, given.input_hash,
   given.effect, given.uncertain, given.result, given.provider_reference, given.error_code,
-  CASE WHEN given.attempts > 0 THEN clock_timestamp() END,
+  -- Also what was held back before its first attempt: how long it may be held counts from here.
+  clock_timestamp(),
   CASE WHEN given.finished THEN clock_timestamp() END
 FROM json_to_recordset(%(rows)s::json) AS given (
   execution_id uuid, request_id uuid, owner text, token bigint, id uuid, action text, status text, attempts integer,

@@ -1,5 +1,5 @@
 -- Promises: each checkpoint is replaced if status and attempts still are what its write was computed from and its
---   fence holds; others stay. The moment of the first attempt stays.
+--   fence holds; others stay. The moment of the first attempt, or of the first that was held back, stays.
 -- Locks: action_execution, the rows; the executions, which all writers of checkpoints lock first, are held.
 -- Indexes: execution_pkey, action_execution_execution_id_action_id_key; what only its locker may write stays in its place.
 WITH held AS MATERIALIZED (
@@ -39,7 +39,7 @@ SET
   result = held.result,
   provider_reference = held.provider_reference,
   error_code = held.error_code,
-  started_at = coalesce(checkpoint.started_at, CASE WHEN held.attempts > 0 THEN clock_timestamp() END),
+  started_at = coalesce(checkpoint.started_at, clock_timestamp()),
   finished_at = CASE WHEN held.finished THEN clock_timestamp() END
 FROM held
 WHERE checkpoint.ctid = held.place

@@ -239,7 +239,7 @@ async def _everything(cases: StoredCases, claimed: ClaimedExecution) -> tuple[ob
     return (
         await cases.seen(claimed.request.id),
         await cases.seen_execution(claimed.execution.id),
-        [evolve(one, first_attempt_age_seconds=0.0) for one in stored],
+        [evolve(one, first_attempt_age_seconds=0.0, ended_age_seconds=0.0) for one in stored],
         list(await cases.harness.history(claimed.request.id)),
         list(await cases.harness.documents(claimed.request.id)),
     )

@@ -62,6 +62,38 @@ class ReconciliationStoreContract:
         assert seen_locked is not None
         assert without_age([seen_locked]) == without_age([case])
 
+    async def test_a_case_tells_what_its_history_says_of_probes(self, harness: StoreHarness) -> None:
+        cases = StoredCases(harness=harness)
+        await cases.accepted()
+        claimed = await cases.claim()
+        started = checkpoint_of(claimed.execution.id, effect=Effect.NON_IDEMPOTENT_WRITE)
+        await checkpoint(cases, claimed, claimed.fence, [write_of(started, cases.identifiers, before=None)])
+        lost = write_of(started.unknown(), cases.identifiers, before=(started.status, started.attempts))
+        asked = evolve(
+            cases.fact(claimed.request, AuditKind.EFFECT_PROBED, claimed.execution.id),
+            detail={"action": LOOKUP, "probe": "PROVIDER_TIMEOUT"},
+        )
+        await harness.queue().retry_later(
+            claimed.fence, [lost], delay_seconds=0.0, error_code="PROVIDER_TIMEOUT", fact=asked
+        )
+        again = await cases.claim()
+        missing = evolve(
+            cases.fact(again.request, AuditKind.RECONCILIATION_REQUIRED, again.execution.id),
+            detail={"errorCode": "PROVIDER_TIMEOUT", "action": LOOKUP, "probe": "NOT_FOUND"},
+        )
+        await harness.queue().require_reconciliation(
+            again.fence, [], error_code="PROVIDER_TIMEOUT", fact=missing
+        )
+        other = await stopped(cases)
+        made = (await a_case(harness, claimed.execution.id)).probes
+        assert made is not None
+        assert (made.action, made.asked, made.outcome) == (LOOKUP, 2, "NOT_FOUND")
+        assert made.asked_at == (await harness.history(claimed.execution.request_id))[-1].created_at
+        assert {case.execution.id: case.probes for case in await listed(harness, HERE)} == {
+            claimed.execution.id: made,
+            other.id: None,
+        }
+
     async def test_an_execution_that_does_not_exist_is_none(self, harness: StoreHarness) -> None:
         unknown = ExecutionId(StoredCases(harness=harness).identifiers.uuid())
         assert await found(harness, unknown, HERE) is None
@@ -326,4 +358,4 @@ def without_age(cases: list[ExecutionCase]) -> list[ExecutionCase]:
 
 def without_ages(checkpoints: Iterable[Checkpoint]) -> list[Checkpoint]:
     """Return the checkpoints without their ages, which pass by themselves."""
-    return [evolve(one, first_attempt_age_seconds=0.0) for one in checkpoints]
+    return [evolve(one, first_attempt_age_seconds=0.0, ended_age_seconds=0.0) for one in checkpoints]

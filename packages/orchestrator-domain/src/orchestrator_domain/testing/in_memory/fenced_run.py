@@ -105,7 +105,7 @@ class FencedRun:
 
     def _replaced(self, stored: CheckpointRow | None, write: CheckpointWrite) -> CheckpointRow:
         began = None if stored is None else stored.checkpoint.started_at
-        if began is None and write.after.attempts > 0:
+        if began is None:
             began = self.now
         finished_at = self.now if write.after.status in _OVER else None
         return CheckpointRow(

@@ -7,7 +7,9 @@ from itertools import islice
 from attrs import evolve
 
 from orchestrator_domain.audit import AuditFact
+from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.execution import Execution, ExecutionStatus
+from orchestrator_domain.execution.probe import probes_made
 from orchestrator_domain.execution.reconciliation import Resolved
 from orchestrator_domain.identifiers import BusinessScope, ExecutionId
 from orchestrator_domain.ports.reconciliation_store import (
@@ -87,7 +89,15 @@ class InMemoryReconciliationStore(ReconciliationStore):
             execution=row.execution,
             request=request,
             checkpoints=tuple(checkpoint.read_at(now) for checkpoint in checkpoints),
+            probes=probes_made(self._told(row)),
         )
+
+    def _told(self, row: ExecutionRow) -> Iterator[tuple[JsonObject | None, datetime]]:
+        length = self._request_row(row.execution).audit_sequence
+        for place in range(1, length + 1):
+            entry = self._session.history.get((row.execution.request_id, place))
+            if entry is not None and entry.execution_id == row.execution.id:
+                yield entry.detail, entry.created_at
 
     def _request_row(self, execution: Execution) -> RequestRow:
         row = self._session.requests.get(execution.request_id)

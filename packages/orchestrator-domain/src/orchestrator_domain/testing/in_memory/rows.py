@@ -57,13 +57,19 @@ class ExecutionRow:
 
 @frozen(kw_only=True)
 class CheckpointRow:
-    """A checkpoint as it was last written; `started_at` is when its first attempt began."""
+    """A checkpoint as it was last written; `started_at` is when it was first up for an attempt."""
 
     id: CheckpointId
     checkpoint: Checkpoint
 
     def read_at(self, now: datetime) -> Checkpoint:
-        """Return the checkpoint with the age of its first attempt at this moment."""
-        started = self.checkpoint.started_at
-        age = 0.0 if started is None else (now - started).total_seconds()
-        return evolve(self.checkpoint, first_attempt_age_seconds=age)
+        """Return the checkpoint with the ages of its first attempt and of its end at this moment."""
+        return evolve(
+            self.checkpoint,
+            first_attempt_age_seconds=_age_seconds(self.checkpoint.started_at, now),
+            ended_age_seconds=_age_seconds(self.checkpoint.finished_at, now),
+        )
+
+
+def _age_seconds(moment: datetime | None, now: datetime) -> float:
+    return 0.0 if moment is None else (now - moment).total_seconds()
