@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
+import pytest
 from tests.acceptance.flows import credito, registering
 from tests.durability.struck_runs import SinceTheClaim
 from tests.plugins.api_user import code_of, exact
@@ -18,6 +19,7 @@ from tests.plugins.scripted_providers import ScriptedProviders
 from tests.plugins.statement_proxy import Side, StatementProxy, Strike
 
 PAYMENTS = "/pagos/autorizaciones"
+MOMENTS = range(1, 80)
 
 
 def test_a_worker_that_is_stopped_at_any_moment_under_load_loses_nothing_and_repeats_nothing(
@@ -26,11 +28,34 @@ def test_a_worker_that_is_stopped_at_any_moment_under_load_loses_nothing_and_rep
     fork_worker: Callable[..., StartedProcess],
     statement_proxy: StatementProxy,
 ) -> None:
+    (moment,) = chosen("SIGTERM", MOMENTS, 1)
+    require_nothing_lost(api_alone, providers, fork_worker, statement_proxy, moment)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("moment", MOMENTS[::8])
+def test_a_worker_that_is_stopped_at_many_moments_under_load_loses_nothing_and_repeats_nothing(
+    api_alone: RunningService,
+    providers: ScriptedProviders,
+    fork_worker: Callable[..., StartedProcess],
+    statement_proxy: StatementProxy,
+    moment: int,
+) -> None:
+    require_nothing_lost(api_alone, providers, fork_worker, statement_proxy, moment)
+
+
+def require_nothing_lost(
+    api_alone: RunningService,
+    providers: ScriptedProviders,
+    fork_worker: Callable[..., StartedProcess],
+    statement_proxy: StatementProxy,
+    moment: int,
+) -> None:
+    """Ask one of two workers to leave when it is about to send so many statements."""
     analyst, type_key = api_alone.user(), api_alone.offer(registering("PAGO_AUTORIZA"))
     requests = [analyst.create(type_key) for _ in range(40)]
     # Slow enough for the signal to arrive in the middle of several calls.
     providers.script(PAYMENTS, {"delayMs": 50, "times": 40})
-    (moment,) = chosen("SIGTERM", range(1, 80), 1)
     statement_proxy.begin(SinceTheClaim(), Strike(number=moment, side=Side.BEFORE))
     executions = [analyst.start(request, "REGISTRAR") for request in requests]
     leaving = fork_worker(WORKER_CONCURRENCY="4", DATABASE_URL=statement_proxy.url)
