@@ -33,8 +33,7 @@ HOT_STATEMENTS = {
         "request_instance_pkey",
         "flow_definition_pkey",
         "uq_request_active_execution",
-        # There is no history here to choose ix_audit_erasure for.
-        "ix_audit_request",
+        "ix_audit_erasure",
     },
     "replace_checkpoints": {"execution_pkey", "action_execution_execution_id_action_id_key"},
 }
@@ -116,6 +115,14 @@ _FILLING = (
       gen_random_uuid(), id, 'key', repeat('0', 64), 'clerk-1', '{}', 'CHECK', '{}', 'check', 'OPEN', 1,
       CASE WHEN row_number() OVER () <= 30 THEN 'PENDING' ELSE 'SUCCEEDED' END
     FROM orchestrator.request_instance
+    """,
+    b"""
+    INSERT INTO orchestrator.audit_entry
+      (id, request_id, sequence, kind, actor_subject, flow_id, detail, salt, detail_hash, head)
+    SELECT
+      gen_random_uuid(), id, number, 'EVENT_ACCEPTED', 'clerk-1', flow_id, '{}', repeat('0', 32), repeat('0', 64),
+      repeat('0', 64)
+    FROM orchestrator.request_instance, generate_series(1, 3) AS number
     """,
     b"""
     INSERT INTO orchestrator.action_execution
