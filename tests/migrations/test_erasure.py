@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
-from psycopg.errors import InsufficientPrivilege, InvalidParameterValue, UniqueViolation
+from psycopg.errors import InsufficientPrivilege, InvalidParameterValue, RestrictViolation, UniqueViolation
 from psycopg.types.json import Jsonb
-from tests.migrations.rows import REQUEST_ID, UNKNOWN_ID, insert_all
+from tests.migrations.rows import FLOW_ID, HASH, REQUEST_ID, UNKNOWN_ID, insert, insert_all
 from tests.plugins.migrated_database import TestDatabase
+
+from orchestrator_domain.audit import AuditFact, AuditKind
+from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_domain.identifiers import AuditEntryId, FlowId, RequestId, Subject
 
 
 @pytest.fixture
@@ -26,17 +31,45 @@ def retention(filled: TestDatabase) -> Iterator[psycopg.Connection[Any]]:
 
 
 ERASE = (
-    b"SELECT orchestrator.erase_personal_data(%(id)s, 0, %(open)s, %(entry)s, 'system', %(detail)s,"
-    b" repeat('5', 32), repeat('b', 64), repeat('c', 64))"
+    b"SELECT orchestrator.erase_personal_data(%(id)s, 0, %(open)s, %(entry)s, %(actor)s, %(detail)s,"
+    b" %(salt)s, %(detail_hash)s, %(content_hash)s)"
 )
 
 
+def told(*parts: str, **changes: Any) -> dict[str, Any]:
+    """Return what the door is told of an erasure: an honest fact with its hashes, but for the changes."""
+    detail: JsonObject = {"erased": [*parts], "run": str(UNKNOWN_ID), "rule": "ended", "reference": None}
+    fact = AuditFact(
+        id=AuditEntryId(UNKNOWN_ID),
+        kind=AuditKind.PERSONAL_DATA_ERASED,
+        actor=Subject(changes.get("actor", "system")),
+        flow_id=FlowId(FLOW_ID),
+        detail={**detail, **changes.pop("members", {})},
+        salt=changes.get("salt", "5" * 32),
+    )
+    honest = {
+        "id": REQUEST_ID,
+        "open": True,
+        "entry": fact.id,
+        "actor": fact.actor,
+        "detail": Jsonb(fact.detail),
+        "salt": fact.salt,
+        "detail_hash": fact.detail_hash(),
+        "content_hash": fact.content_hash(RequestId(REQUEST_ID)),
+    }
+    return {**honest, **changes}
+
+
 def erased(connection: psycopg.Connection[Any], *parts: str, open_allowed: bool = True) -> str:
-    detail = Jsonb({"erased": [*parts]})
-    values = {"id": REQUEST_ID, "open": open_allowed, "entry": UNKNOWN_ID, "detail": detail}
-    row = connection.execute(ERASE, values).fetchone()
+    row = connection.execute(ERASE, told(*parts, open=open_allowed)).fetchone()
     assert row is not None
     return str(row[0])
+
+
+def end(filled: TestDatabase) -> None:
+    """Let the execution end, and the request know of the entry that its history has."""
+    filled.execute("UPDATE orchestrator.execution SET status = 'FAILED'")
+    filled.execute("UPDATE orchestrator.request_instance SET audit_sequence = 1, audit_head = %s", HASH)
 
 
 @pytest.mark.parametrize("url", ["runtime_url", "migration_url"])
@@ -52,8 +85,7 @@ def test_a_request_that_an_execution_blocks_is_not_erased(retention: psycopg.Con
 def test_a_request_short_of_an_end_state_is_erased_only_if_that_is_said(
     filled: TestDatabase, retention: psycopg.Connection[Any]
 ) -> None:
-    filled.execute("UPDATE orchestrator.execution SET status = 'FAILED'")
-    filled.execute("UPDATE orchestrator.request_instance SET audit_sequence = 1")
+    end(filled)
     assert erased(retention, "HISTORY", open_allowed=False) == "OPEN"
     assert erased(retention, "HISTORY") == "ERASED"
 
@@ -61,9 +93,11 @@ def test_a_request_short_of_an_end_state_is_erased_only_if_that_is_said(
 def test_nothing_is_erased_without_its_entry(
     filled: TestDatabase, retention: psycopg.Connection[Any]
 ) -> None:
-    filled.execute("UPDATE orchestrator.execution SET status = 'FAILED'")
+    end(filled)
     # The place of the next entry is taken.
-    filled.execute("UPDATE orchestrator.request_instance SET audit_sequence = 0")
+    filled.execute(
+        "UPDATE orchestrator.request_instance SET audit_sequence = 0, audit_head = repeat('0', 64)"
+    )
     with pytest.raises(UniqueViolation):
         erased(retention, "HISTORY", "EVIDENCE")
     assert filled.execute(
@@ -88,6 +122,68 @@ def test_nothing_and_unknown_parts_are_refused(
 
 
 @pytest.mark.parametrize(
+    "changes",
+    [
+        {"detail_hash": HASH},
+        {"content_hash": HASH},
+        {"entry": UUID(int=98)},
+        {"actor": "clerk"},
+        {"salt": "somebody lives in Elm Street, 12"},
+        {"members": {"name": "somebody"}},
+        {"members": {"run": "somebody"}},
+        {"members": {"rule": "some body"}},
+        {"members": {"reference": {"name": "somebody"}}},
+    ],
+)
+def test_an_erasure_can_not_be_recorded_as_anything_but_what_it_is(
+    filled: TestDatabase, retention: psycopg.Connection[Any], changes: dict[str, Any]
+) -> None:
+    end(filled)
+    with pytest.raises(RestrictViolation):
+        retention.execute(ERASE, told("HISTORY", **changes))
+
+
+@pytest.mark.parametrize("url", ["runtime_url", "migration_url"])
+def test_nobody_else_records_an_erasure(filled: TestDatabase, url: str) -> None:
+    entry = {"id": UNKNOWN_ID, "sequence": 2, "kind": "PERSONAL_DATA_ERASED", "actor_subject": "system"}
+    with psycopg.connect(getattr(filled, url)) as connection, pytest.raises(RestrictViolation):
+        insert(connection, "audit_entry", entry)
+
+
+def test_no_name_that_the_caller_makes_runs_with_the_rights_of_the_owner(
+    filled: TestDatabase, retention: psycopg.Connection[Any]
+) -> None:
+    retention.execute(_SAYS_WHO_IT_RUNS_AS)
+    for name in _TYPE_NAMES:
+        retention.execute(_BOOBY_TRAP.replace(b"NAME", name))
+    said: list[str] = []
+    retention.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+    end(filled)
+
+    assert erased(retention, "HISTORY", "EVIDENCE") == "ERASED"
+    retention.execute(b"SELECT orchestrator.erased_parts(%s)", [REQUEST_ID])
+    assert said == []
+
+
+def test_every_function_looks_for_temporary_names_last(database: TestDatabase) -> None:
+    paths = "SELECT DISTINCT proconfig FROM pg_proc WHERE pronamespace = 'orchestrator'::regnamespace"
+    assert database.execute(paths) == [(["search_path=pg_catalog, pg_temp"],)]
+
+
+_TYPE_NAMES = (b"text", b"jsonb", b"uuid", b"timestamptz")
+_SAYS_WHO_IT_RUNS_AS = b"""
+CREATE FUNCTION pg_temp.trap(value pg_catalog.anyelement) RETURNS pg_catalog.bool LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_user <> session_user THEN
+    RAISE WARNING 'This runs as %.', current_user;
+  END IF;
+  RETURN true;
+END $$
+"""
+_BOOBY_TRAP = b"CREATE DOMAIN pg_temp.NAME AS pg_catalog.NAME CHECK (pg_temp.trap(VALUE))"
+
+
+@pytest.mark.parametrize(
     ("part", "gone"),
     [
         ("HISTORY", {"entries"}),
@@ -102,11 +198,12 @@ def test_nothing_and_unknown_parts_are_refused(
 def test_a_part_takes_its_own_rows_and_no_others(
     filled: TestDatabase, retention: psycopg.Connection[Any], part: str, gone: set[str]
 ) -> None:
+    end(filled)
     filled.execute(
-        "UPDATE orchestrator.request_instance SET audit_sequence = 1, data = '{\"a\": 1}', initial_data = '{\"a\": 1}'"
+        "UPDATE orchestrator.request_instance SET data = '{\"a\": 1}', initial_data = '{\"a\": 1}'"
     )
     filled.execute(
-        "UPDATE orchestrator.execution SET status = 'FAILED', event_data = '{\"a\": 1}',"
+        "UPDATE orchestrator.execution SET event_data = '{\"a\": 1}',"
         ' actor_snapshot = \'{"subject": "clerk", "attributes": {"a": 1}}\''
     )
     filled.execute(

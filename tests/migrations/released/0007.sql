@@ -6,7 +6,7 @@ INSERT INTO orchestrator.action_execution (
 SELECT
   given.id, execution.id, given.action, given.status, given.attempts, given.external_key, given.input_hash,
   given.effect, given.uncertain, given.result, given.provider_reference, given.error_code,
-  CASE WHEN given.attempts > 0 THEN clock_timestamp() END,
+  clock_timestamp(),
   CASE WHEN given.finished THEN clock_timestamp() END
 FROM json_to_recordset(%(rows)s::json) AS given (
   execution_id uuid, request_id uuid, owner text, token bigint, id uuid, action text, status text, attempts integer,
@@ -111,7 +111,7 @@ WITH waiting AS (
   SELECT execution.id, execution.next_attempt_at, execution.created_at
   FROM orchestrator.execution
   WHERE execution.status IN ('PENDING', 'RETRY_WAIT')
-    AND execution.next_attempt_at >= %(due_from)s::timestamptz
+    AND (execution.next_attempt_at, execution.created_at) >= (%(due_from)s::timestamptz, %(created_from)s::timestamptz)
     AND execution.next_attempt_at <= (SELECT clock_timestamp())
   ORDER BY execution.next_attempt_at, execution.created_at, execution.id
   LIMIT %(claims_max)s
@@ -143,7 +143,7 @@ SET
   error_code = NULL,
   updated_at = clock_timestamp()
 WHERE execution.id = ANY (ARRAY(SELECT chosen.id FROM chosen))
-RETURNING execution.id, execution.next_attempt_at, clock_timestamp() AS claimed_at
+RETURNING execution.id, execution.next_attempt_at, execution.created_at, clock_timestamp() AS claimed_at
 
 -- claim_read
 SELECT
@@ -214,6 +214,55 @@ SET
   updated_at = clock_timestamp()
 FROM held
 WHERE execution.ctid = held.place
+
+-- erase_personal_data
+SELECT
+  due.id,
+  orchestrator.erase_personal_data(
+    due.id, due.revision, %(open_requests)s,
+    due.entry_id, due.actor, due.detail, due.salt, due.detail_hash, due.content_hash
+  ) AS outcome
+FROM (
+  SELECT *
+  FROM json_to_recordset(%(rows)s::json) AS given (
+    id uuid, revision bigint, entry_id uuid, actor text, detail jsonb, salt text, detail_hash text, content_hash text
+  )
+  ORDER BY given.id
+  OFFSET 0
+) AS due
+
+-- examine_queue
+SELECT
+  (
+    SELECT extract(epoch FROM clock_timestamp() - min(next_attempt_at))::float8
+    FROM orchestrator.execution
+    WHERE status IN ('PENDING', 'RETRY_WAIT') AND next_attempt_at < (SELECT clock_timestamp())
+  ) AS longest_due_seconds,
+  (
+    SELECT extract(epoch FROM clock_timestamp() - min(lease_until))::float8
+    FROM orchestrator.execution
+    WHERE status = 'RUNNING' AND lease_until < (SELECT clock_timestamp())
+  ) AS longest_expired_seconds
+
+-- examine_server
+SELECT
+  pg_is_in_recovery() AS is_standby,
+  extract(epoch FROM clock_timestamp())::float8 AS epoch_seconds,
+  (
+    SELECT max(extract(epoch FROM clock_timestamp() - xact_start))::float8
+    FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+  ) AS longest_transaction_seconds,
+  (
+    SELECT max(extract(epoch FROM clock_timestamp() - prepared))::float8
+    FROM pg_prepared_xacts
+    WHERE database = current_database()
+  ) AS longest_prepared_seconds,
+  (
+    SELECT count(*)
+    FROM pg_stat_activity
+    WHERE datname = current_database() AND backend_type = 'client backend' AND state IS NULL
+  ) AS sessions_hidden
 
 -- executions_by_key
 SELECT execution.*
@@ -432,6 +481,42 @@ WHERE request.id = %(request_id)s
   AND (request.owner_subject = %(subject)s OR request.business_scope = ANY (%(scopes)s))
 FOR UPDATE
 
+-- missing_privileges
+WITH wanted (relname, changed) AS (
+  VALUES
+    ('flow_definition', ARRAY['definition', 'status', 'checksum', 'contracts', 'revision', 'published_at']),
+    ('request_type', ARRAY['active_flow_id', 'enabled', 'revision']),
+    ('request_instance',
+      ARRAY['current_state', 'data', 'revision', 'audit_sequence', 'audit_head', 'updated_at']),
+    ('execution',
+      ARRAY['status', 'attempts', 'claims_without_progress', 'next_attempt_at', 'lease_owner', 'lease_until',
+            'fencing_token', 'accepted_revision', 'result', 'error_code', 'updated_at']),
+    ('action_execution',
+      ARRAY['status', 'attempt_count', 'external_idempotency_key', 'input_hash', 'effect', 'uncertain', 'result',
+            'provider_reference', 'error_code', 'started_at', 'finished_at']),
+    ('document_reference', ARRAY[]::text[]),
+    ('audit_entry', ARRAY[]::text[]),
+    ('admin_audit', ARRAY[]::text[]),
+    ('request_creation', ARRAY[]::text[]),
+    ('reconciliation_resolution', ARRAY[]::text[])
+),
+relation AS (
+  SELECT c.oid, wanted.relname, wanted.changed
+  FROM wanted
+  JOIN pg_class c ON c.relname = wanted.relname
+  JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'orchestrator'
+)
+SELECT format('The role can''t %s the table %s.', power.told, relname)
+FROM relation
+CROSS JOIN (VALUES ('SELECT', 'read'), ('INSERT', 'add rows to')) AS power (privilege, told)
+WHERE NOT has_table_privilege(relation.oid, power.privilege)
+UNION ALL
+SELECT format('The role can''t change %s in the table %s.', string_agg(a.attname, ', ' ORDER BY a.attnum), relname)
+FROM relation
+JOIN pg_attribute a ON a.attrelid = relation.oid AND a.attname = ANY (relation.changed)
+WHERE NOT has_column_privilege(relation.oid, a.attnum, 'UPDATE')
+GROUP BY relname
+
 -- missing_successes
 SELECT expected.execution_id
 FROM json_to_recordset(%(rows)s::json)
@@ -451,6 +536,9 @@ WHERE NOT EXISTS (
 SELECT orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.definition, orchestrator.flow_definition.checksum, orchestrator.flow_definition.contracts, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at 
 FROM orchestrator.flow_definition 
 WHERE orchestrator.flow_definition.id = %(id)s::UUID AND orchestrator.flow_definition.status != 'DRAFT'
+
+-- queue_state.bounded
+SELECT set_config('statement_timeout', '1s', true), set_config('enable_seqscan', 'off', true)
 
 -- read_case
 SELECT
@@ -484,7 +572,8 @@ WHERE execution.id = ANY (%(executions)s)
 -- read_checkpoints
 SELECT
   checkpoint.*,
-  extract(epoch FROM clock_timestamp() - checkpoint.started_at) AS age_seconds
+  extract(epoch FROM clock_timestamp() - checkpoint.started_at) AS age_seconds,
+  extract(epoch FROM clock_timestamp() - checkpoint.finished_at) AS ended_age_seconds
 FROM orchestrator.action_execution AS checkpoint
 WHERE checkpoint.execution_id = ANY (%(ids)s)
 ORDER BY checkpoint.execution_id, checkpoint.id
@@ -531,6 +620,14 @@ SELECT execution.status, execution.fencing_token
 FROM orchestrator.execution
 WHERE execution.id = %(execution_id)s
 FOR UPDATE
+
+-- read_probes
+SELECT entry.execution_id, entry.detail, entry.created_at
+FROM orchestrator.audit_entry AS entry
+WHERE entry.request_id = ANY (%(requests)s)
+  AND entry.execution_id = ANY (%(ids)s)
+  AND entry.kind IN ('EFFECT_PROBED', 'RECONCILIATION_REQUIRED')
+ORDER BY entry.request_id, entry.sequence
 
 -- read_queue_state
 WITH active AS (
@@ -682,7 +779,7 @@ FROM orchestrator.reconciliation_resolution
 WHERE orchestrator.reconciliation_resolution.execution_id = %(execution_id)s::UUID ORDER BY orchestrator.reconciliation_resolution.created_at, orchestrator.reconciliation_resolution.id
 
 -- recorded_checkpoints
-SELECT action_execution.*, 0 AS age_seconds
+SELECT action_execution.*, 0 AS age_seconds, 0 AS ended_age_seconds
 FROM orchestrator.action_execution
 WHERE execution_id = ANY (%(ids)s)
 ORDER BY execution_id, action_id
@@ -700,6 +797,15 @@ SELECT
   request.revision AS request_revision,
   request.created_at AS request_created_at,
   request.updated_at AS request_updated_at,
+  CASE
+    WHEN request.data = '{}'::jsonb THEN (
+      SELECT max(erasure.created_at)
+      FROM orchestrator.audit_entry AS erasure
+      WHERE erasure.request_id = request.id
+        AND erasure.kind = 'PERSONAL_DATA_ERASED'
+        AND erasure.detail @> '{"erased": ["REQUEST_DATA"]}'::jsonb
+    )
+  END AS request_data_erased_at,
   flow.id AS flow_id,
   flow.flow_key,
   flow.version AS flow_version,
@@ -707,6 +813,7 @@ SELECT
 FROM orchestrator.request_instance AS request
 JOIN orchestrator.flow_definition AS flow ON flow.id = request.flow_id
 WHERE (%(after)s::uuid IS NULL OR request.id > %(after)s::uuid)
+  AND (%(request_id)s::uuid IS NULL OR request.id = %(request_id)s::uuid)
   AND (%(since)s::timestamptz IS NULL OR request.updated_at >= %(since)s::timestamptz)
   AND (%(flow_key)s::text IS NULL OR flow.flow_key = %(flow_key)s::text)
 ORDER BY request.id
@@ -716,6 +823,13 @@ LIMIT %(limit)s
 SELECT orchestrator.audit_entry.id, orchestrator.audit_entry.request_id, orchestrator.audit_entry.execution_id, orchestrator.audit_entry.sequence, orchestrator.audit_entry.kind, orchestrator.audit_entry.actor_subject, orchestrator.audit_entry.flow_id, orchestrator.audit_entry.from_state, orchestrator.audit_entry.to_state, orchestrator.audit_entry.detail, orchestrator.audit_entry.salt, orchestrator.audit_entry.detail_hash, orchestrator.audit_entry.head, orchestrator.audit_entry.created_at 
 FROM orchestrator.audit_entry 
 WHERE orchestrator.audit_entry.request_id = any(%(ids)s) ORDER BY orchestrator.audit_entry.request_id, orchestrator.audit_entry.sequence
+
+-- recorded_requests.timing
+SELECT
+  extract(epoch FROM next_attempt_at - clock_timestamp())::float8 AS due_in_seconds,
+  extract(epoch FROM lease_until - clock_timestamp())::float8 AS lease_seconds
+FROM orchestrator.execution
+WHERE id = %(id)s
 
 -- recorded_runs
 SELECT
@@ -807,7 +921,7 @@ SET
   result = held.result,
   provider_reference = held.provider_reference,
   error_code = held.error_code,
-  started_at = coalesce(checkpoint.started_at, CASE WHEN held.attempts > 0 THEN clock_timestamp() END),
+  started_at = coalesce(checkpoint.started_at, clock_timestamp()),
   finished_at = CASE WHEN held.finished THEN clock_timestamp() END
 FROM held
 WHERE checkpoint.ctid = held.place
@@ -887,6 +1001,78 @@ SET
   updated_at = clock_timestamp()
 WHERE execution.id = %(execution_id)s AND execution.status = 'RECONCILIATION_REQUIRED'
 RETURNING execution.*
+
+-- retention.may_erase
+SELECT
+  EXISTS (
+    SELECT FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace
+    WHERE nspname = 'orchestrator' AND proname = 'erase_personal_data'
+  ) AS is_there,
+  EXISTS (
+    SELECT FROM pg_roles WHERE rolname = 'orchestrator_retention' AND pg_has_role(session_user, oid, 'USAGE')
+  ) AS may
+
+-- retention.standing
+SELECT
+  EXISTS (
+    SELECT FROM orchestrator.execution
+    WHERE request_id = request.id AND status IN ('PENDING', 'RUNNING', 'RETRY_WAIT', 'RECONCILIATION_REQUIRED')
+  ) AS blocked,
+  orchestrator.erased_parts(request.id) AS erased
+FROM orchestrator.request_instance AS request
+WHERE request.id = %(id)s
+
+-- retention_counts
+SELECT
+  (
+    SELECT count(*) FROM orchestrator.audit_entry
+    WHERE request_id = ANY (%(ids)s) AND kind <> 'PERSONAL_DATA_ERASED'
+  ) AS history_entries,
+  (SELECT count(*) FROM orchestrator.execution WHERE request_id = ANY (%(ids)s)) AS executions,
+  (
+    SELECT count(*)
+    FROM orchestrator.action_execution AS action
+    JOIN orchestrator.execution ON execution.id = action.execution_id
+    WHERE execution.request_id = ANY (%(ids)s)
+  ) AS results,
+  (SELECT count(*) FROM orchestrator.document_reference WHERE request_id = ANY (%(ids)s)) AS documents,
+  (
+    SELECT count(*)
+    FROM orchestrator.reconciliation_resolution AS resolution
+    JOIN orchestrator.execution ON execution.id = resolution.execution_id
+    WHERE execution.request_id = ANY (%(ids)s)
+  ) AS resolutions
+
+-- retention_due
+SELECT request.id, request.flow_id, request.revision, erased.parts AS erased
+FROM orchestrator.request_instance AS request
+JOIN orchestrator.flow_definition AS flow ON flow.id = request.flow_id
+CROSS JOIN LATERAL (
+  SELECT orchestrator.erased_parts(request.id) AS parts
+  OFFSET 0
+) AS erased
+WHERE (%(after)s::uuid IS NULL OR request.id > %(after)s::uuid)
+  AND (%(request_id)s::uuid IS NULL OR request.id = %(request_id)s::uuid)
+  AND request.updated_at <= (SELECT clock_timestamp()) - make_interval(days => %(after_days)s)
+  AND (%(request_types)s::text[] = '{}' OR request.type_key = ANY (%(request_types)s::text[]))
+  AND (%(flows)s::text[] = '{}' OR flow.flow_key = ANY (%(flows)s::text[]))
+  AND (%(states)s::text[] = '{}' OR request.current_state = ANY (%(states)s::text[]))
+  AND (%(scopes)s::text[] = '{}' OR request.business_scope = ANY (%(scopes)s::text[]))
+  AND (
+    %(open_requests)s
+    OR EXISTS (
+      SELECT FROM jsonb_array_elements(flow.definition -> 'states') AS state (body)
+      WHERE state.body ->> 'key' = request.current_state AND state.body -> 'terminal' = 'true'::jsonb
+    )
+  )
+  AND NOT EXISTS (
+    SELECT FROM orchestrator.execution
+    WHERE execution.request_id = request.id
+      AND execution.status IN ('PENDING', 'RUNNING', 'RETRY_WAIT', 'RECONCILIATION_REQUIRED')
+  )
+  AND NOT %(erase)s::text[] <@ erased.parts
+ORDER BY request.id
+LIMIT %(limit)s
 
 -- roles.memberships
 SELECT pg_get_userbyid(roleid), pg_get_userbyid(grantor) FROM pg_auth_members
