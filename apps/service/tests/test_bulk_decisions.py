@@ -160,3 +160,22 @@ def test_names_that_are_no_places_and_values_beyond_the_limits_are_refused() -> 
         list(TableDecision(definition=SCORING).over_batches([unusable]))
     with pytest.raises(InexactJson):
         list(TableDecision(definition=SCORING).over_batches([beyond]))
+
+
+@pytest.mark.parametrize("kind", [pa.decimal32(5, 2), pa.decimal64(5, 2), pa.decimal256(50, 2)])
+def test_decimals_of_any_width_are_decided(kind: Any) -> None:
+    table = pa.record_batch(
+        [pa.array([Decimal("70.01"), None, Decimal("60.00")], kind)], names=["results/buro/score"]
+    )
+    assert list(TableDecision(definition=SCORING).over_batches([table])) == alone(SCORING, table)
+
+
+@pytest.mark.parametrize("read", ["results", "results/buro"])
+def test_objects_with_two_members_of_one_name_are_refused(read: str) -> None:
+    twice = pa.StructArray.from_arrays([pa.array([71]), pa.array([1])], names=["score", "score"])
+    inner = pa.StructArray.from_arrays([twice], names=["buro"]) if read == "results" else twice
+    table = pa.record_batch([inner], names=[read])
+    with pytest.raises(InexactColumn, match="results/buro"):
+        list(TableDecision(definition=SCORING).over_batches([table]))
+    with pytest.raises(InexactColumn, match="two members"):
+        exact_cells(inner.type, "x")

@@ -151,7 +151,12 @@ def test_at_most_twenty_mismatches_are_told_and_all_are_counted(run: Callable[..
         (".csv", f"{HEADER}\nBORROW,NaN,0,\n", "line 2: In the column 'eventData/value': "),
         (".csv", f"{HEADER}\nBORROW,true,0,\n", "The cell isn't a number."),
         (".csv", "event,data/a:boolean\nDECLINE,yes\n", "The cell is neither true nor false."),
-        (".csv", 'event\n"X', "The text isn't CSV"),
+        (".csv", 'event\n"X', "line 2: The text isn't CSV that can be read (unexpected end of data)."),
+        (
+            ".csv",
+            f"event\n{'X' * 140_000}\n",
+            "line 2: The text isn't CSV that can be read (field larger than",
+        ),
         (".csv", "event,data/a\nDECLINE,a\0b\n", "line 2 at /data/a: A string holds U+0000"),
         (".txt", "", "Cases end in .jsonl, .csv or .parquet."),
         (".parquet", "none", "The file isn't Parquet"),

@@ -1,16 +1,19 @@
 """`flow decide`: the rows of a file, each decided as it is alone."""
 
 import json
+import os
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
+from orchestrator_service.authoring.sources import UnusableFile
 from orchestrator_service.cli import main
+from orchestrator_service.decided_rows import decided_rows
 
 FLOW = Path(__file__).parents[3] / "contracts" / "corpus" / "valid" / "scoring-minimo.json"
 DECISION = json.loads(FLOW.read_text(encoding="utf-8"))["decisions"][0]["id"]
@@ -159,6 +162,51 @@ def test_a_file_that_can_not_be_used_ends_with_two(name: str, tmp_path: Path, de
         rows.write_bytes(b'a,b\n"')
     code, said, _ = decide(rows)
     assert (code, said.startswith(f"UNUSABLE_FILE: {rows}")) == (2, True)
+
+
+def test_results_are_never_written_over_the_rows_that_they_come_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = json_lines(tmp_path / "rows.jsonl", scored(71))
+    linked = tmp_path / "linked.jsonl"
+    linked.symlink_to(rows)
+
+    command = ["flow", "decide", str(FLOW), "--decision", DECISION, "--rows", str(rows)]
+    assert main([*command, "--out", str(linked)]) == 2
+    assert "written over while it is read" in capsys.readouterr().err
+    assert rows.read_text(encoding="utf-8") == f"{scored(71)}\n"
+
+
+def test_a_process_that_is_ended_from_outside_is_told(tmp_path: Path) -> None:
+    rows = json_lines(tmp_path / "rows.jsonl", scored(71))
+    with pytest.raises(UnusableFile, match="ended from outside"):
+        list(decided_rows(cast("Any", EndsItsProcess()), rows, processes=2, shortest_floats=False))
+
+
+class EndsItsProcess:
+    """A definition that ends whichever process it is sent to."""
+
+    def __reduce__(self) -> Any:
+        return os._exit, (9,)
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_texts_in_columns_that_are_not_utf_8_end_with_two(
+    processes: str, tmp_path: Path, decide: Decide
+) -> None:
+    rows = tmp_path / "rows.parquet"
+    octets = pa.array([b"\xff"], pa.binary())
+    text = pa.Array.from_buffers(pa.string(), 1, octets.buffers())
+    pq.write_table(pa.table({"results/buro/score": text}), rows)
+
+    code, said, _ = decide(rows, "--processes", processes)
+    assert (code, said.startswith(f"UNUSABLE_FILE: {rows}")) == (2, True)
+
+
+def test_the_line_of_a_table_that_is_not_utf_8_is_told(tmp_path: Path, decide: Decide) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_bytes(b"results/buro/score:number,folio\n71,x\n71,\xff\n")
+    assert "line 3: The text isn't UTF-8." in decide(rows)[1]
 
 
 def test_a_decision_that_is_not_there_is_told_with_those_that_are(

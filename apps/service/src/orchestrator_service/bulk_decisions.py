@@ -6,10 +6,8 @@ of a batch have to hold the same values, those are decided once. Needs pyarrow, 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from itertools import chain, repeat
 from math import prod
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +22,7 @@ from orchestrator_domain.decision.outcome import DecisionResult
 from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.value import ABSENT, Absent, JsonValue, check_exact
 from orchestrator_service.authoring.case_columns import CaseColumns
+from orchestrator_service.deciding_processes import deciding_processes
 from orchestrator_service.exact_arrow import InexactColumn, exact_cells, python_cells
 
 _ROWS_AT_ONCE: Final = 1 << 18
@@ -53,8 +52,7 @@ class TableDecision:
             yield from self.over_batches(self._batches(path, None))
             return
         groups = pq.ParquetFile(path).metadata.num_row_groups
-        # Spawned, because a fork would copy the locks of Arrow's threads.
-        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        with deciding_processes(processes) as pool:
             for results, codes in pool.map(_decided_group, repeat(self), repeat(path), range(groups)):
                 yield from map(results.__getitem__, codes)
 
@@ -100,15 +98,18 @@ class TableDecision:
 
     def _coded_column(self, name: str, column: Any, rest: Pointer) -> tuple[Cells, Sequence[int]]:
         while rest.tokens and pa.types.is_struct(column.type):
-            index = column.type.get_field_index(rest.tokens[0])
-            if index < 0:
+            name = f"{name}/{rest.tokens[0]}"
+            indices = column.type.get_all_field_indices(rest.tokens[0])
+            if not indices:
                 return (ABSENT,), bytes(len(column))
-            column, rest = pc.struct_field(column, [index]), Pointer(tokens=rest.tokens[1:])
+            if len(indices) > 1:
+                raise InexactColumn(f"The column '{name}' is there twice.")
+            column, rest = pc.struct_field(column, indices), Pointer(tokens=rest.tokens[1:])
         exact = exact_cells(column.type, name, shortest_floats=self.shortest_floats)
         if pa.types.is_nested(column.type):
             cells = [_below(_checked(exact(cell)), rest) for cell in column.to_pylist()]
             return cells, range(len(cells))
-        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        coded = column if pa.types.is_dictionary(column.type) else _encodable(column).dictionary_encode()
         different = [exact(cell) for cell in python_cells(coded.dictionary)]
         if not _is_surely_within(coded.type.value_type):
             different = [_checked(value) for value in different]
@@ -131,6 +132,12 @@ class TableDecision:
         nothing: JsonValue | Absent = ABSENT if path.tokens else {}
         objects = [inner.document_of_values(cells) or nothing for cells in zip(*exact, strict=True)]
         return [_checked(value) for value in objects], range(rows)
+
+
+def _encodable(column: Any) -> Any:
+    """Widen decimals that Arrow can't encode as they are."""
+    narrow = pa.types.is_decimal32(column.type) or pa.types.is_decimal64(column.type)
+    return column.cast(pa.decimal128(column.type.precision, column.type.scale)) if narrow else column
 
 
 def _numbers(indices: Any, *, null: int) -> Sequence[int]:

@@ -1,9 +1,7 @@
 """One decision over a file of JSON Lines, on one process or several."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise, repeat
-from multiprocessing import get_context
 from pathlib import Path
 
 from attrs import frozen
@@ -12,6 +10,7 @@ from orchestrator_domain.decision.definition import DecisionDefinition
 from orchestrator_domain.decision.outcome import DecisionResult
 from orchestrator_domain.exact_json.text import MalformedJson
 from orchestrator_domain.simulation.json_lines import evaluate_json_lines
+from orchestrator_service.deciding_processes import deciding_processes
 
 type Part = tuple[int, int]
 """Where a part of a file begins and ends, in bytes, both at the beginning of a line."""
@@ -30,8 +29,7 @@ def decide_lines(
             yield from evaluate_json_lines(definition, lines)
         return
     before = 0
-    # Spawned, as a fork would copy whatever locks the host's threads hold.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with deciding_processes(processes) as pool:
         for packed in pool.map(_decided, repeat(definition), repeat(path), _parts(path, processes)):
             yield from packed
             if packed.malformed is not None:

@@ -15,21 +15,33 @@ from orchestrator_service.past_arguments import add_past_commands
 from orchestrator_service.reconcile.arguments import add_operator_commands
 from orchestrator_service.retention.arguments import add_retention_commands
 
+_FAILED = 1
 _UNUSABLE = 2
 _UNREACHABLE = 3
+# What a shell says of a command that SIGINT ended.
+_INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return 0, 1 if it failed or found something, 2 if it couldn't begin (settings, usage), or 3.
 
-    3 says that no database answered: the same command may succeed later.
+    3 says that no database answered: the same command may succeed later. 130 says that an interrupt ended it.
     """
     chosen = command_parser().parse_args(arguments)
     try:
-        return _run(chosen)
+        code = _run(chosen)
+        sys.stdout.flush()
     except OrchestratorError as fault:
         _tell(fault)
         return _UNREACHABLE if fault.code == "DATABASE_UNREACHABLE" else _UNUSABLE
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read has seen enough.
+        _write_no_more()
+        return _FAILED
+    return code
 
 
 def command_parser() -> argparse.ArgumentParser:
@@ -114,6 +126,11 @@ def _no_collection_of_what_stays() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def _write_no_more() -> None:
+    """Let what is still to be written go nowhere, or Python would try once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _tell(fault: OrchestratorError) -> None:

@@ -1,6 +1,7 @@
 """A file of rows and one decision: the result of each row, whatever the file's form."""
 
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +36,9 @@ def decided_rows(
                 yield from _of_table(definition, path, processes, shortest_floats=shortest_floats)
             case _:
                 raise UnusableFile(path, "Rows end in .jsonl, .csv or .parquet.")
+    except BrokenProcessPool:
+        message = "A process that decided rows of it was ended from outside; try fewer --processes."
+        raise UnusableFile(path, message) from None
     except MalformedJson as fault:
         raise UnusableFile(path, f"line {fault.line}: {fault.message}") from None
     except OSError as fault:
@@ -50,7 +54,7 @@ def rows_expected(path: Path) -> int:
             return int(pq.ParquetFile(path).metadata.num_rows)
         with path.open("rb") as file:
             return sum(block.count(b"\n") for block in iter(lambda: file.read(_BYTES_AT_ONCE), b""))
-    except (ImportError, OSError, ValueError):
+    except (ImportError, NotImplementedError, OSError, ValueError):
         return 0
 
 
@@ -71,7 +75,7 @@ def _of_table(
         yield from table.over_parquet(path, processes=processes)
     except (InexactColumn, InexactJson, UnusableColumns) as fault:
         raise UnusableFile(path, fault.message) from None
-    except pa.ArrowException as fault:
+    except (pa.ArrowException, UnicodeDecodeError) as fault:
         raise UnusableFile(
             path, f"The file isn't Parquet that can be read ({type(fault).__name__})."
         ) from None

@@ -96,6 +96,9 @@ def _absent_for_null(cell: Any) -> JsonValue | Absent:
 
 
 def _exact_struct(kind: Any, name: str, *, shortest_floats: bool) -> Exact:
+    names = [field.name for field in kind]
+    if len({*names}) < len(names):
+        raise InexactColumn(f"The column '{name}' holds objects with two members of one name.")
     fields = {
         field.name: exact_cells(field.type, f"{name}/{field.name}", shortest_floats=shortest_floats)
         for field in (kind.field(number) for number in range(kind.num_fields))

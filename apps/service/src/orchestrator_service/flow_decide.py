@@ -3,9 +3,7 @@
 import argparse
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Final, assert_never
+from typing import Final, assert_never
 
 from attrs import define, field
 
@@ -23,6 +21,7 @@ from orchestrator_service.authoring.progress import ProgressBar, progress_bar
 from orchestrator_service.authoring.screen import show, write_json
 from orchestrator_service.authoring.sound_flow import sound_document
 from orchestrator_service.authoring.sources import UnusableFile
+from orchestrator_service.authoring.written_lines import written_lines
 from orchestrator_service.decided_rows import decided_rows, rows_expected
 
 _ROWS_A_STEP: Final = 5000
@@ -33,7 +32,7 @@ def decide(chosen: argparse.Namespace) -> int:
     """Decide each row; return 0 if each has an output, 1 if one hasn't. Raises UnusableFile."""
     definition = _decision(chosen)
     told = _Told(definition=definition)
-    with _written(chosen.out) as out, progress_bar(chosen.rows.name) as bar:
+    with written_lines(chosen.out, read=chosen.rows) as out, progress_bar(chosen.rows.name) as bar:
         if bar.shown:
             bar.expect(rows_expected(chosen.rows))
         results = decided_rows(
@@ -150,15 +149,3 @@ def _moving(results: Iterator[DecisionResult], bar: ProgressBar) -> Iterator[Dec
         if number % _ROWS_A_STEP == 0:
             bar.reach(number)
         yield result
-
-
-@contextmanager
-def _written(path: Path | None) -> Iterator[IO[str] | None]:
-    if path is None:
-        yield None
-        return
-    try:
-        with path.open("w", encoding="utf-8") as out:
-            yield out
-    except OSError as fault:
-        raise UnusableFile(path, f"The file can't be written ({fault.strerror or fault}).") from None

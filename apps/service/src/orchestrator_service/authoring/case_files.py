@@ -89,11 +89,26 @@ def _csv(file: CaseFile) -> Iterator[CaseRow]:
             for cells in reader:
                 if cells:
                     yield _csv_row(file, columns, cells, f"line {reader.line_num}")
-        except (csv.Error, UnicodeDecodeError) as fault:
-            message = f"line {reader.line_num}: The text isn't CSV in UTF-8 ({type(fault).__name__})."
+        except csv.Error as fault:
+            message = f"line {reader.line_num}: The text isn't CSV that can be read ({fault})."
+            raise UnusableFile(file.path, message) from None
+        except UnicodeDecodeError:
+            message = f"line {_first_of_other_bytes(file.path)}: The text isn't UTF-8."
             raise UnusableFile(file.path, message) from None
         except UnusableColumns as fault:
             raise UnusableFile(file.path, f"line 1: {fault.message}") from None
+
+
+def _first_of_other_bytes(path: Path) -> int:
+    """Return the number of the first line that isn't UTF-8; text is decoded many lines at once."""
+    number = 0
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):  # noqa: B007 -- it is the answer
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                break
+    return number
 
 
 def _counted(file: CaseFile, lines: Any) -> Iterator[str]:

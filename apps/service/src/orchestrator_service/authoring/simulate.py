@@ -2,9 +2,8 @@
 
 import argparse
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
 from orchestrator_domain.errors import InvalidInput
@@ -25,6 +24,7 @@ from orchestrator_service.authoring.progress import ProgressBar, progress_bar
 from orchestrator_service.authoring.screen import show, write_json
 from orchestrator_service.authoring.sound_flow import sound_document
 from orchestrator_service.authoring.sources import UnusableFile
+from orchestrator_service.authoring.written_lines import written_lines
 
 _MISMATCHES_TOLD_MAX: Final = 20
 
@@ -34,7 +34,7 @@ def simulate(chosen: argparse.Namespace) -> int:
     runner = _runner(chosen.file, chosen.catalogue)
     cases = open_cases(chosen.cases, shortest_floats=chosen.floats == "shortest")
     tally = CaseTally(flow=runner.flow.definition)
-    with _written(chosen.out) as out, progress_bar(cases.path.name) as bar:
+    with written_lines(chosen.out, read=chosen.cases) as out, progress_bar(cases.path.name) as bar:
         for row in _moving(cases, bar):
             case, answers = _answered(runner, cases, row)
             tally.add(answers)
@@ -87,18 +87,6 @@ def _contracts(
         for action in transition.actions
     }
     return {place: contract for place, contract in found.items() if isinstance(contract, ActionContract)}
-
-
-@contextmanager
-def _written(path: Path | None) -> Iterator[IO[str] | None]:
-    if path is None:
-        yield None
-        return
-    try:
-        with path.open("w", encoding="utf-8") as out:
-            yield out
-    except OSError as fault:
-        raise UnusableFile(path, f"The file can't be written ({fault.strerror or fault}).") from None
 
 
 def _moving(cases: CaseFile, bar: ProgressBar) -> Iterator[CaseRow]:
