@@ -1,7 +1,7 @@
 """Comparing flow versions with what really happened."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 from uuid import UUID
 
@@ -19,8 +19,12 @@ from tests.plugins.http_service import (
 from tests.plugins.lending_runs import run_what_is_due
 
 from orchestrator_domain.actor import Actor
+from orchestrator_domain.errors import StorageUnavailable
+from orchestrator_domain.exact_json.pointer import Pointer
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
-from orchestrator_domain.identifiers import BusinessScope, FlowId, Role, Subject
+from orchestrator_domain.identifiers import BusinessScope, FlowId, RequestId, Role, Subject
+from orchestrator_domain.ports.recent_past import RecentPast, RecentRequest
+from orchestrator_domain.request.recorded_runs import RecordedRuns
 from orchestrator_domain.testing.examples import flow_document
 from orchestrator_domain.usecases.assess_impact import AssessImpactCommand, Bound, ImpactAssessed
 
@@ -191,9 +195,72 @@ async def test_what_is_found_when_the_time_is_up_is_the_answer(
     service: HttpService, looks_before_it_is_up: int, compared: int
 ) -> None:
     looks = iter(range(100))
-    found = await assessed(service, time_is_up=lambda: next(looks) >= looks_before_it_is_up)
+    found = await assessed(service, time_spent=lambda: float(next(looks) >= looks_before_it_is_up))
     assert found.study.tally.compared == compared
     assert found.stopped_by == (Bound.TIME if compared < 2 else None)
+
+
+@pytest.mark.parametrize(
+    ("spent", "compared", "told"),
+    [([0, 0, 0.9, 0.9, 0.9], 2, [3, 4, 5]), ([0, 0, 0.9, 1], 2, [3, 4]), ([0, 0.7, 1], 1, [3])],
+)
+async def test_a_literal_is_moved_in_what_is_left_of_the_time_and_to_one_value_at_least(
+    service: HttpService, spent: list[float], compared: int, told: list[int]
+) -> None:
+    looks = iter(spent)
+    found = await assessed(service, values=(5, 3, 4), time_spent=lambda: next(looks))
+    assert found.study.tally.compared == compared
+    assert [value for value, _ in found.shares] == told
+    assert found.stopped_by == (None if len(told) == 3 else Bound.TIME)
+
+
+class PastOfMany(RecentPast):
+    """Has requests that have changed so often, and none any more when it comes to reading them."""
+
+    def __init__(self, *revisions: int) -> None:
+        self._found = [
+            RecentRequest(id=RequestId(UUID(int=number)), revision=revision)
+            for number, revision in enumerate(revisions)
+        ]
+        self.read: list[int] = []
+
+    async def latest(self, *_: object, **__: object) -> list[RecentRequest]:
+        return self._found
+
+    async def runs(self, request_ids: Sequence[RequestId], *_: object) -> list[RecordedRuns]:
+        self.read.append(len(request_ids))
+        return []
+
+
+@pytest.mark.parametrize(
+    ("revisions", "read"),
+    [
+        ([], []),
+        ([1] * 21, [10, 10, 1]),
+        ([400] * 3, [1, 1, 1]),
+        ([200, 200, 1, 399, 2], [2, 2, 1]),
+    ],
+)
+async def test_no_more_is_read_at_once_than_the_longest_request_may_have(
+    service: HttpService, revisions: list[int], read: list[int]
+) -> None:
+    past = PastOfMany(*revisions)
+    await assessed(service, recent_past=past)
+    assert past.read == read
+
+
+class PastThatIsAway(PastOfMany):
+    async def runs(self, *_: object) -> list[RecordedRuns]:
+        raise StorageUnavailable("The store did not answer.")
+
+
+async def test_a_store_that_goes_away_meanwhile_is_told_with_when_to_come_again(service: HttpService) -> None:
+    away = evolve(service.services.assess_impact, recent_past=PastThatIsAway(1))
+    created = await service.call("POST", f"{API}/admin/flows", actor=AUTHOR, body=candidate())
+    path = f"{API}/admin/flows/{text_member(created, 'flowId')}/impact"
+    answer = await http_service(assess_impact=away).call("POST", path, actor=EDITOR, body={})
+    assert problem_of(answer, 503)["code"] == "STORAGE_UNAVAILABLE"
+    assert int(answer.headers["Retry-After"]) > 0
 
 
 async def test_no_more_events_are_compared_than_the_bound_allows(service: HttpService) -> None:
@@ -213,7 +280,11 @@ async def test_everything_that_computes_is_run_by_the_host(service: HttpService)
 
 
 async def assessed(
-    service: HttpService, *, time_is_up: Callable[[], bool] = lambda: False, **changes: Any
+    service: HttpService,
+    *,
+    values: tuple[int, ...] = (),
+    time_spent: Callable[[], float] = lambda: 0,
+    **changes: Any,
 ) -> ImpactAssessed:
     """Assess a draft by the use case itself."""
     created = await service.call("POST", f"{API}/admin/flows", actor=AUTHOR, body=candidate())
@@ -222,8 +293,12 @@ async def assessed(
         roles=frozenset({Role("FLOW_EDITOR")}),
         scopes=frozenset({BusinessScope("NORTH")}),
     )
-    command = AssessImpactCommand(flow_id=FlowId(UUID(text_member(created, "flowId"))))
-    return await evolve(service.services.assess_impact, **changes)(command, editor, time_is_up=time_is_up)
+    command = AssessImpactCommand(
+        flow_id=FlowId(UUID(text_member(created, "flowId"))),
+        places=(Pointer.parse(COPIES),) if values else (),
+        values=values,
+    )
+    return await evolve(service.services.assess_impact, **changes)(command, editor, time_spent=time_spent)
 
 
 @pytest.mark.parametrize(

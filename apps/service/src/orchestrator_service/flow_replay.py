@@ -41,7 +41,7 @@ def replay(chosen: argparse.Namespace) -> int:
     )
     study = ImpactStudy(candidate=candidate, threshold=threshold, since=_moment(chosen))
     asyncio.run(_Replayed(study=study).read(chosen.database))
-    shares = study.shares(values)
+    shares = [*study.shares(values)]
     if chosen.chart is not None:
         _write(chosen.chart, impact_svg(study.tally.before, study.tally.after, _curve(study, shares)))
     disclosure = Disclosure.VALUES if chosen.values_shown else Disclosure.RULES

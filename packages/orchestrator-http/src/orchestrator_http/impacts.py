@@ -44,8 +44,8 @@ class ImpactHandlers:
         command = await _command(call)
         preferred = preferred_wait_seconds(call.headers)
         clock = asyncio.get_running_loop().time
-        deadline = clock() + (preferred or _SECONDS_DEFAULT)
-        found = await self.assess_impact(command, call.actor, time_is_up=lambda: clock() >= deadline)
+        begun, seconds = clock(), preferred or _SECONDS_DEFAULT
+        found = await self.assess_impact(command, call.actor, time_spent=lambda: (clock() - begun) / seconds)
         applied = {} if preferred is None else {"Preference-Applied": f"wait={preferred}"}
         return json_response(_view(found), headers={**PRIVATE, **applied})
 

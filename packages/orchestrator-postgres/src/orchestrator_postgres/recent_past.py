@@ -9,7 +9,7 @@ from attrs import frozen
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.identifiers import FlowKey, RequestId
-from orchestrator_domain.ports.recent_past import RecentPast
+from orchestrator_domain.ports.recent_past import RecentPast, RecentRequest
 from orchestrator_domain.request.erasure import REPLAYED
 from orchestrator_domain.request.recorded_runs import RecordedRuns
 from orchestrator_postgres.bounded_retry import retried
@@ -34,7 +34,7 @@ class PostgresRecentPast(RecentPast):
 
     async def latest(
         self, flow_key: FlowKey, actor: Actor, *, since: datetime | None, revision_max: int, limit: int
-    ) -> Sequence[RequestId]:
+    ) -> Sequence[RecentRequest]:
         values = {
             "flow_key": flow_key,
             "subject": actor.subject,
@@ -44,10 +44,10 @@ class PostgresRecentPast(RecentPast):
             "limit": limit,
         }
 
-        async def read(_: int) -> Sequence[RequestId]:
+        async def read(_: int) -> Sequence[RecentRequest]:
             async with self._reading() as connection:
                 rows = await (await connection.execute(_LATEST, values)).fetchall()
-            return [RequestId(row["id"]) for row in rows]
+            return [RecentRequest(id=RequestId(row["id"]), revision=row["revision"]) for row in rows]
 
         return await retried(read)
 

@@ -4,9 +4,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from attrs import frozen
+
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.identifiers import FlowKey, RequestId
 from orchestrator_domain.request.recorded_runs import RecordedRuns
+
+
+@frozen(kw_only=True)
+class RecentRequest:
+    """A request, and how often it has changed: it has no more executions than that."""
+
+    id: RequestId
+    revision: int
 
 
 class RecentPast(Protocol):
@@ -18,7 +28,7 @@ class RecentPast(Protocol):
 
     async def latest(
         self, flow_key: FlowKey, actor: Actor, *, since: datetime | None, revision_max: int, limit: int
-    ) -> Sequence[RequestId]:
+    ) -> Sequence[RecentRequest]:
         """Return at most `limit` requests that are pinned to a version of the flow, those with the latest ids first.
 
         `since` leaves out those that haven't changed since then, `revision_max` those that have changed more often.

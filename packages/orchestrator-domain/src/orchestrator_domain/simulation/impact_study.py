@@ -1,6 +1,6 @@
 """A past taken through a candidate version, request by request, with what is to be told of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 
@@ -47,13 +47,11 @@ class ImpactStudy:
         except PastNotReplayable:
             self.tally.unreplayable += 1
 
-    def shares(self, values: Sequence[int | Decimal]) -> list[SharesAt]:
-        """Return the shares at each value, in ascending order, each value once; nothing without a threshold."""
-        if self.threshold is None:
-            return []
-        return [
-            (value, outcome_shares(self.threshold, value, self._contexts)) for value in sorted(set(values))
-        ]
+    def shares(self, values: Sequence[int | Decimal]) -> Iterator[SharesAt]:
+        """Yield the shares at each value, in ascending order, each value once; nothing without a threshold."""
+        if self.threshold is not None:
+            for value in sorted(set(values)):
+                yield value, outcome_shares(self.threshold, value, self._contexts)
 
     def _add(self, event: Compared) -> None:
         self.tally.add(event)

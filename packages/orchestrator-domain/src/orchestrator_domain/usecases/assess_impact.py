@@ -5,7 +5,6 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
-from itertools import islice
 from typing import Final
 
 from attrs import define, field, frozen
@@ -21,7 +20,7 @@ from orchestrator_domain.ports.decision_evaluator import DecisionEvaluator
 from orchestrator_domain.ports.flow_definition_validator import FlowDefinitionValidator
 from orchestrator_domain.ports.heavy_work import RunHeavy, run_inline
 from orchestrator_domain.ports.published_flows import PublishedFlows
-from orchestrator_domain.ports.recent_past import RecentPast
+from orchestrator_domain.ports.recent_past import RecentPast, RecentRequest
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
 from orchestrator_domain.request.recorded_runs import RecordedRuns
 from orchestrator_domain.simulation.impact import Candidate
@@ -33,13 +32,19 @@ from orchestrator_domain.usecases.permissions import AUDITOR, FLOW_EDITOR, requi
 REQUESTS_MAX: Final = 1000
 EVENTS_MAX: Final = 5000
 REVISION_MAX: Final = 400
-"""Requests that have changed more often are left out: reading one of them would have no bound."""
+"""Requests that have changed more often are left out: reading one of them would have no bound.
+
+No more changes than that are read at once either, for rows become values beside whatever else the host does.
+"""
 VALUES_MAX: Final = 50
 PLACES_MAX: Final = 20
 _AT_ONCE: Final = 10
 
-type TimeIsUp = Callable[[], bool]
-"""Say whether whoever asked has waited long enough; callable from any thread, and quick."""
+# What of the time may go into replaying where a literal is to be moved over what was found.
+_REPLAY_SHARE: Final = 0.6
+
+type TimeSpent = Callable[[], float]
+"""Return how much of the time that whoever asked waits is over, 1 being all; callable from any thread, and quick."""
 
 
 class Bound(StrEnum):
@@ -76,7 +81,8 @@ class AssessImpact:
     """Replay the latest requests that the actor sees against a version of their flow, changing nothing.
 
     Values that rules read are told to an AUDITOR only, and neither values nor rules' answers where the flow restricts
-    some of its data to roles that the actor hasn't. `run_heavy` runs everything that computes, ten requests at a time;
+    some of its data to roles that the actor hasn't. Values of a literal for which there is no time are left out, but
+    for the first. `run_heavy` runs everything that computes, ten requests at a time;
     each call evaluates by an evaluator of its own. Raises AccessDenied, NotFound, FlowInvalid for a draft with errors,
     InvalidInput for places that are no numeric literals of one decision, FlowUnreadable.
     """
@@ -90,7 +96,7 @@ class AssessImpact:
     events_max: int = EVENTS_MAX
 
     async def __call__(
-        self, command: AssessImpactCommand, actor: Actor, *, time_is_up: TimeIsUp
+        self, command: AssessImpactCommand, actor: Actor, *, time_spent: TimeSpent
     ) -> ImpactAssessed:
         assert 1 <= command.requests_max <= REQUESTS_MAX, "an assessment has a bound"
         assert len(command.values) <= VALUES_MAX, "so has what moves in it"
@@ -102,12 +108,12 @@ class AssessImpact:
         stored = await self.unit_of_work.run(story)
         if stored is None:
             raise NotFound("There is no such flow.")
-        assessment = await self.run_heavy(partial(self._begun, stored, command, actor, time_is_up))
+        assessment = await self.run_heavy(partial(self._begun, stored, command, actor, time_spent))
         more = await self._replay(assessment, stored, command, actor)
         return await self.run_heavy(partial(assessment.told, command, more=more))
 
     def _begun(
-        self, stored: StoredFlow, command: AssessImpactCommand, actor: Actor, time_is_up: TimeIsUp
+        self, stored: StoredFlow, command: AssessImpactCommand, actor: Actor, time_spent: TimeSpent
     ) -> "_Assessment":
         if stored.status is FlowStatus.DRAFT:
             report = self.validator.validate(stored.document)
@@ -115,7 +121,13 @@ class AssessImpact:
                 raise FlowInvalid("Only a flow without errors can be compared.", findings=report.findings)
         candidate = Candidate(flow=_ready(stored), evaluate=self.new_evaluator().evaluate)
         study = ImpactStudy(candidate=candidate, threshold=_threshold(stored, command), since=command.since)
-        return _Assessment(study=study, actor=actor, time_is_up=time_is_up, events_max=self.events_max)
+        return _Assessment(
+            study=study,
+            actor=actor,
+            time_spent=time_spent,
+            replay_share=_REPLAY_SHARE if command.places else 1,
+            events_max=self.events_max,
+        )
 
     async def _replay(
         self, assessment: "_Assessment", stored: StoredFlow, command: AssessImpactCommand, actor: Actor
@@ -150,7 +162,8 @@ class _Assessment:
 
     study: ImpactStudy
     actor: Actor
-    time_is_up: TimeIsUp
+    time_spent: TimeSpent
+    replay_share: float
     events_max: int
     pinned: dict[FlowId, ReadyFlow | None] = field(factory=dict, init=False)
     stopped_by: Bound | None = field(default=None, init=False)
@@ -169,19 +182,28 @@ class _Assessment:
                 self.study.add(recorded, pinned)
 
     def told(self, command: AssessImpactCommand, *, more: bool) -> ImpactAssessed:
-        stopped_by = self.stopped_by or (Bound.REQUESTS if more else None)
+        shares = self._shares(command)
         return ImpactAssessed(
             study=self.study,
-            shares=self.study.shares(command.values),
+            shares=shares,
             disclosure=self._disclosure(),
-            stopped_by=stopped_by,
+            stopped_by=self.stopped_by or (Bound.REQUESTS if more else None),
         )
+
+    def _shares(self, command: AssessImpactCommand) -> list[SharesAt]:
+        found: list[SharesAt] = []
+        for share in self.study.shares(command.values):
+            found.append(share)
+            if self.time_spent() >= 1 and len(found) < len({*command.values}):
+                self.stopped_by = Bound.TIME
+                break
+        return found
 
     def _bound(self) -> Bound | None:
         tally = self.study.tally
         if tally.compared + tally.untold >= self.events_max:
             return Bound.EVENTS
-        return Bound.TIME if self.time_is_up() else None
+        return Bound.TIME if self.time_spent() >= self.replay_share else None
 
     def _disclosure(self) -> Disclosure:
         flows = [self.study.candidate.flow, *(flow for flow in self.pinned.values() if flow is not None)]
@@ -218,7 +240,14 @@ def _ready_or_none(stored: StoredFlow) -> ReadyFlow | None:
         return None
 
 
-def _some_at_once(request_ids: Sequence[RequestId]) -> Iterator[list[RequestId]]:
-    pending = iter(request_ids)
-    while some := list(islice(pending, _AT_ONCE)):
+def _some_at_once(found: Sequence[RecentRequest]) -> Iterator[list[RequestId]]:
+    some: list[RequestId] = []
+    changes = 0
+    for each in found:
+        if len(some) == _AT_ONCE or changes + each.revision > REVISION_MAX:
+            yield some
+            some, changes = [], 0
+        some.append(each.id)
+        changes += each.revision
+    if some:
         yield some

@@ -1,7 +1,7 @@
--- Promises: the latest requests of a flow that an actor sees, by id; nothing else of them is read.
+-- Promises: the latest requests of a flow that an actor sees, by id, with how often each has changed.
 -- Locks: none.
 -- Indexes: request_instance_pkey backwards, or ix_request_flow_state where the flow has few requests.
-SELECT request.id
+SELECT request.id, request.revision
 FROM orchestrator.request_instance AS request
 JOIN orchestrator.flow_definition AS flow ON flow.id = request.flow_id
 WHERE flow.flow_key = %(flow_key)s

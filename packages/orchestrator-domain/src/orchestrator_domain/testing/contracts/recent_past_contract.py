@@ -8,7 +8,7 @@ from attrs import evolve
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.identifiers import FlowKey, RequestId
-from orchestrator_domain.ports.recent_past import RecentPast
+from orchestrator_domain.ports.recent_past import RecentPast, RecentRequest
 from orchestrator_domain.testing.contracts.fenced_writes import complete
 from orchestrator_domain.testing.contracts.harness import StoreHarness
 from orchestrator_domain.testing.contracts.stored_cases import StoredCases
@@ -68,6 +68,13 @@ class RecentPastContract:
         assert await _latest(past, revision_max=0) == []
         assert await _latest(past, revision_max=1) == [request.id]
 
+    async def test_how_often_a_request_has_changed_is_told_with_it(self, harness: StoreHarness) -> None:
+        cases = StoredCases(harness=harness)
+        request = await cases.request()
+        await cases.accepted(request)
+        found = await harness.recent_past().latest(LENDING, CLERK, since=None, revision_max=9, limit=9)
+        assert [*found] == [RecentRequest(id=request.id, revision=1)]
+
     async def test_runs_are_read_with_what_they_began_with_and_what_actions_gave(
         self, harness: StoreHarness
     ) -> None:
@@ -104,4 +111,4 @@ async def _latest(
     limit: int = 100,
 ) -> list[RequestId]:
     found = await past.latest(flow_key, actor, since=since, revision_max=revision_max, limit=limit)
-    return list(found)
+    return [each.id for each in found]

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.identifiers import FlowKey, RequestId
-from orchestrator_domain.ports.recent_past import RecentPast
+from orchestrator_domain.ports.recent_past import RecentPast, RecentRequest
 from orchestrator_domain.request.recorded_runs import RecordedRuns
 from orchestrator_domain.testing.in_memory.rows import RequestRow
 from orchestrator_domain.testing.in_memory.store import InMemoryStore
@@ -17,16 +17,16 @@ class InMemoryRecentPast(RecentPast):
 
     async def latest(
         self, flow_key: FlowKey, actor: Actor, *, since: datetime | None, revision_max: int, limit: int
-    ) -> Sequence[RequestId]:
+    ) -> Sequence[RecentRequest]:
         found = [
-            row.request.id
+            RecentRequest(id=row.request.id, revision=row.request.revision)
             for row in self._store.requests.rows.values()
             if row.request.flow.key == flow_key
             and _is_visible(row, actor)
             and row.request.revision <= revision_max
             and (since is None or (row.request.updated_at is not None and row.request.updated_at >= since))
         ]
-        return sorted(found, reverse=True)[:limit]
+        return sorted(found, key=lambda each: each.id, reverse=True)[:limit]
 
     async def runs(self, request_ids: Sequence[RequestId], actor: Actor) -> Sequence[RecordedRuns]:
         rows = [self._store.requests.rows.get(request_id) for request_id in sorted(request_ids)]
