@@ -1,6 +1,7 @@
 """What every test in the workspace may ask for."""
 
 pytest_plugins = [
+    "tests.plugins.property_tests",
     "tests.plugins.postgres_server",
     "tests.plugins.migrated_database",
     "tests.plugins.running_service",

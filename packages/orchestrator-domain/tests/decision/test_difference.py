@@ -129,7 +129,7 @@ def moved(part: Any) -> Any:
             return part
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(decisions(), decisions(), decision_contexts())
 def test_every_witness_shows_its_change_and_no_change_is_missed(
     old: DecisionDefinition, new: DecisionDefinition, context: Any

@@ -273,7 +273,7 @@ def every_context() -> list[JsonObject]:
 CONTEXTS = every_context()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(_conditions, min_size=2, max_size=3))
 def test_the_analysis_finds_what_trying_every_combination_finds(conditions: list[Condition]) -> None:
     definition = decision(*conditions)
@@ -290,7 +290,7 @@ def test_the_analysis_finds_what_trying_every_combination_finds(conditions: list
     assert bool(analysis.failing) is any(isinstance(result, DecisionFailed) for result in tried)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.sampled_from(HitPolicy), st.lists(_conditions, min_size=2, max_size=4))
 def test_a_rule_is_without_effect_exactly_where_it_decides_no_combination(
     policy: HitPolicy, conditions: list[Condition]
@@ -314,7 +314,7 @@ def test_a_rule_is_without_effect_exactly_where_it_decides_no_combination(
     assert without_effect.isdisjoint(deciding)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(_conditions, min_size=2, max_size=4))
 def test_the_production_evaluator_confirms_every_witness(conditions: list[Condition]) -> None:
     definition = decision(*conditions)

@@ -13,7 +13,7 @@ from orchestrator_domain.decision.trace import ConditionTrace, traced_condition,
 from orchestrator_domain.testing.decision_strategies import conditions, decision_contexts, decisions
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(conditions(), decision_contexts())
 def test_a_traced_condition_answers_as_in_production(condition: Condition, context: Any) -> None:
     traced = traced_condition(condition, context)
@@ -33,7 +33,7 @@ def joined(traced: ConditionTrace, *, stops_at: bool) -> bool | EvaluationFault:
     return not stops_at
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(decisions(), decision_contexts())
 def test_each_alternative_leads_to_its_answer(decision: DecisionDefinition, context: Any) -> None:
     decide = compile_decision(decision)

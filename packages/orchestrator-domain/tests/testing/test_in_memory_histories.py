@@ -121,4 +121,4 @@ def _run[Result](story: Coroutine[Any, Any, Result]) -> Result:
 
 
 TestWorkers = Workers.TestCase
-TestWorkers.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestWorkers.settings = settings(max_examples=60, stateful_step_count=30)
