@@ -112,6 +112,7 @@ def test_settings_that_can_not_be_taken_are_a_fault_and_hide_nothing_else(
     ("url", "says"),
     [
         ("postgresql://someone:hunter2@127.0.0.1:1/orchestrator", "No database answers"),
+        ("postgresql://someone:hunter2@127.0.0.1:1/orchestrator?hunter2=1", "This URL can't be tried"),
         ("", "No database is named."),
     ],
 )

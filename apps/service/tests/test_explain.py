@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from attrs import define
-from tests.plugins.lending_past import lending_past
+from tests.plugins.lending_past import FORBIDDEN_SHELF, lending_past
 from tests.plugins.migrated_database import TestDatabase
 
 from orchestrator_domain.exact_json.value import JsonObject
@@ -108,11 +109,44 @@ def test_a_busy_request_names_what_blocks_it(past: Past) -> None:
             "status = 'RECONCILIATION_REQUIRED', error_code = 'OUTCOME_UNKNOWN'",
             "waits for an operator after OUTCOME_UNKNOWN: `orchestrator reconcile show",
         ),
+        (
+            "claims_without_progress = 7",
+            "It was claimed 7 times without storing anything, and is ended after 20",
+        ),
     ],
 )
 def test_what_is_waited_for_is_told_for_each_status(past: Past, change: str, told: str) -> None:
     past.database.execute(f"UPDATE orchestrator.execution SET {change} WHERE status = 'PENDING'")
     assert told in past.object_of(past.waiting)["waitsFor"]
+
+
+def test_a_failure_is_told_with_its_code_and_nothing_of_what_failed(
+    database: TestDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def happen() -> RequestId:
+        async with lending_past(database) as past:
+            return await past.request(MISSING, {"found": True, "shelf": FORBIDDEN_SHELF})
+
+    failed = str(asyncio.run(happen()))
+    assert main(["explain", failed, "--database", database.runtime_url]) == 0
+    told = capsys.readouterr().out
+    assert (
+        "  An event; the last one failed after DATA_SCHEMA_VIOLATION, and left the request as it was." in told
+    )
+    assert re.search("EXECUTION_FAILED .* DATA_SCHEMA_VIOLATION$", told, re.MULTILINE)
+    assert FORBIDDEN_SHELF not in told
+
+
+def test_a_request_whose_flow_can_not_be_read_still_tells_what_happened(past: Past) -> None:
+    past.database.execute("ALTER TABLE orchestrator.flow_definition DISABLE TRIGGER USER")
+    past.database.execute("UPDATE orchestrator.flow_definition SET definition = definition - 'states'")
+
+    told = past.object_of(past.open)
+    assert [entry["kind"] for entry in told["history"]][-1] == "TRANSITION_COMPLETED"
+    assert told["waitsFor"] == "A release that reads its flow version; this one takes no event."
+    assert (told["flowFault"].split(":")[0], told["events"]) == ("FLOW_UNREADABLE", [])
+    assert "waits for a worker" in past.object_of(past.waiting)["waitsFor"]
+    assert past.explained(past.open).splitlines()[-1] == f"  none can be judged: {told['flowFault']}"
 
 
 def test_values_and_people_are_shown_only_where_asked_for(past: Past) -> None:

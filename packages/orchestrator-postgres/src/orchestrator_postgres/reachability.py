@@ -31,6 +31,8 @@ async def connection_fault(settings: ConnectionSettings, fault: Exception) -> st
             raise DatabaseUnreachable(
                 "The database is starting or stopping and takes no connections yet."
             ) from None
+        case pq.Ping.NO_ATTEMPT:
+            return f"This URL can't be tried ({state}): check its form and the names and values of its parameters."
         case _:
             return (
                 f"The database answers and can't be used with this URL ({state}): check role, password and name of the "

@@ -33,7 +33,8 @@ _ENTRIES = compiled(
 _TIMING: Final = b"""
 SELECT
   extract(epoch FROM next_attempt_at - clock_timestamp())::float8 AS due_in_seconds,
-  extract(epoch FROM lease_until - clock_timestamp())::float8 AS lease_seconds
+  extract(epoch FROM lease_until - clock_timestamp())::float8 AS lease_seconds,
+  claims_without_progress
 FROM orchestrator.execution
 WHERE id = %(id)s
 """
@@ -42,10 +43,14 @@ _FLOW = compiled(select(FLOW_DEFINITION).where(FLOW_DEFINITION.c.id == bindparam
 
 @frozen(kw_only=True)
 class Timing:
-    """In how many seconds an execution is due, and for how many its lease holds; negative once that is past."""
+    """In how many seconds an execution is due, and for how many its lease holds; negative once that is past.
+
+    `claims_without_progress` says how often it was claimed since it last stored something.
+    """
 
     due_in_seconds: float
     lease_seconds: float | None
+    claims_without_progress: int
 
 
 @frozen(kw_only=True)

@@ -5,11 +5,12 @@ from typing import Final, assert_never
 
 from attrs import frozen
 
-from orchestrator_domain.audit import AuditEntry
+from orchestrator_domain.audit import AuditEntry, AuditKind
 from orchestrator_domain.exact_json.text import dump_json
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.execution import Execution, ExecutionStatus
+from orchestrator_domain.execution.poison import CLAIMS_WITHOUT_PROGRESS_MAX
 from orchestrator_domain.flow.ready import ReadyFlow
 from orchestrator_domain.request.standing import EventStanding, Obstacle
 from orchestrator_domain.simulation.recorded import RecordedRequest
@@ -28,10 +29,14 @@ _OBSTACLES: Final[Mapping[Obstacle, str]] = {
 
 @frozen(kw_only=True)
 class Explained:
-    """A request, its past, the execution that blocks it, and how its events stand."""
+    """A request, its past, the execution that blocks it, and how its events stand.
+
+    Where the flow version can't be read `flow_fault` says why, and no event can be judged.
+    """
 
     recorded: RecordedRequest
-    flow: ReadyFlow
+    flow: ReadyFlow | None
+    flow_fault: str | None
     active: Execution | None
     timing: Timing | None
     events: tuple[EventStanding, ...]
@@ -54,6 +59,8 @@ def as_lines(explained: Explained, *, details: bool) -> Iterator[str]:
     for checkpoint in _checkpoints(explained):
         yield _checkpoint_line(checkpoint, details=details)
     yield "which events it would take"
+    if explained.flow_fault is not None:
+        yield f"  none can be judged: {explained.flow_fault}"
     for standing in explained.events:
         yield _event_line(standing)
 
@@ -73,15 +80,25 @@ def as_json(explained: Explained, *, details: bool) -> JsonObject:
         "waitsFor": waits_for(explained),
         "activeExecutionId": None if explained.active is None else str(explained.active.id),
         "actions": [_checkpoint(each, details=details) for each in _checkpoints(explained)],
+        "flowFault": explained.flow_fault,
         "events": [_event(standing) for standing in explained.events],
     }
 
 
 def waits_for(explained: Explained) -> str:
-    """Say in one sentence what has to happen next."""
-    active = explained.active
-    if active is None:
+    """Say what has to happen next, and what an execution that gets nowhere will come to."""
+    if explained.active is None:
         return _without_execution(explained)
+    claims = 0 if explained.timing is None else explained.timing.claims_without_progress
+    if claims <= 1:
+        return _with_execution(explained, explained.active)
+    return (
+        f"{_with_execution(explained, explained.active)} It was claimed {claims} times without storing anything, and is"
+        f" ended after {CLAIMS_WITHOUT_PROGRESS_MAX}: whoever runs it dies, or can't read it."
+    )
+
+
+def _with_execution(explained: Explained, active: Execution) -> str:
     named = f"Execution {active.id} of {active.event}"
     seconds = 0.0 if explained.timing is None else explained.timing.due_in_seconds
     match active.status:
@@ -106,12 +123,28 @@ def waits_for(explained: Explained) -> str:
 
 def _without_execution(explained: Explained) -> str:
     request = explained.recorded.request
-    state = explained.flow.definition.state(request.state)
+    state = None if explained.flow is None else explained.flow.definition.state(request.state)
     if state is not None and state.terminal:
         return "Nothing: it has ended."
     if request.data_erased_at is not None:
         return "Nothing: its data has been erased."
+    if explained.flow_fault is not None:
+        return "A release that reads its flow version; this one takes no event."
+    last = explained.recorded.entries[-1] if explained.recorded.entries else None
+    if last is not None and last.kind is AuditKind.EXECUTION_FAILED:
+        return f"An event; the last one failed{_after(last)}, and left the request as it was."
     return "An event."
+
+
+def _after(entry: AuditEntry) -> str:
+    code = _error_code(entry)
+    return "" if code is None else f" after {code}"
+
+
+def _error_code(entry: AuditEntry) -> str | None:
+    """Return the stable code of what went wrong, which is no value of the request."""
+    code = None if entry.detail is None else entry.detail.get("errorCode")
+    return code if isinstance(code, str) else None
 
 
 def _checkpoints(explained: Explained) -> tuple[Checkpoint, ...]:
@@ -121,8 +154,9 @@ def _checkpoints(explained: Explained) -> tuple[Checkpoint, ...]:
 def _entry_line(entry: AuditEntry, *, details: bool) -> str:
     moved = "" if entry.to_state is None else f"  {entry.from_state} → {entry.to_state}"
     of = "" if entry.execution_id is None else f"  execution {entry.execution_id}"
+    code = "" if _error_code(entry) is None else f"  {_error_code(entry)}"
     told = f"  by {entry.actor}: {_detail_text(entry)}" if details else ""
-    return f"  {entry.sequence:>3}  {entry.created_at:%Y-%m-%dT%H:%M:%SZ}  {entry.kind.value:<24}{moved}{of}{told}".rstrip()
+    return f"  {entry.sequence:>3}  {entry.created_at:%Y-%m-%dT%H:%M:%SZ}  {entry.kind.value:<24}{moved}{of}{code}{told}".rstrip()
 
 
 def _detail_text(entry: AuditEntry) -> str:
@@ -158,6 +192,7 @@ def _entry(entry: AuditEntry, *, details: bool) -> JsonObject:
         "executionId": None if entry.execution_id is None else str(entry.execution_id),
         "fromState": entry.from_state,
         "toState": entry.to_state,
+        "errorCode": _error_code(entry),
         "erased": entry.detail is None,
         **personal,
     }

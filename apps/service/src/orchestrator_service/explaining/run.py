@@ -5,13 +5,18 @@ import asyncio
 from collections.abc import Mapping
 from uuid import UUID
 
+from attrs import frozen
+
 from orchestrator_domain.errors import FlowUnreadable, InvalidInput, NotFound
 from orchestrator_domain.exact_json.text import dump_json
-from orchestrator_domain.flow.ready import ready_flow
-from orchestrator_domain.identifiers import RequestId, Role
+from orchestrator_domain.flow.lifecycle import StoredFlow
+from orchestrator_domain.flow.ready import ReadyFlow
+from orchestrator_domain.identifiers import FlowId, RequestId, Role
+from orchestrator_domain.request.request import FlowReference
 from orchestrator_domain.request.standing import event_standings
+from orchestrator_domain.usecases.flow_library import FlowLibrary
 from orchestrator_postgres.engine import ConnectionSettings
-from orchestrator_postgres.recorded_requests import recorded_past
+from orchestrator_postgres.recorded_requests import RecordedPast, recorded_past
 from orchestrator_service.environment import Environment, SettingsInvalid
 from orchestrator_service.explaining.explanation import Explained, as_json, as_lines
 
@@ -47,18 +52,32 @@ async def _explained(url: str, request_id: RequestId, roles: frozenset[Role] | N
         recorded = await past.request(request_id)
         if recorded is None:
             raise NotFound("There is no such request.")
-        stored = await past.flow(recorded.request.flow.id)
-        if stored is None:
-            raise FlowUnreadable("The request's flow version is missing.")
-        flow = ready_flow(stored)
+        flow, flow_fault = await _flow(recorded.request.flow, past)
         active = next((each for each in recorded.executions if each.status.active), None)
-        standings = event_standings(
-            recorded.request, flow, active=None if active is None else active.id, roles=roles
-        )
+        blocking = None if active is None else active.id
         return Explained(
             recorded=recorded,
             flow=flow,
+            flow_fault=flow_fault,
             active=active,
             timing=None if active is None else await past.timing(active.id),
-            events=tuple(standings),
+            events=()
+            if flow is None
+            else tuple(event_standings(recorded.request, flow, active=blocking, roles=roles)),
         )
+
+
+async def _flow(reference: FlowReference, past: RecordedPast) -> tuple[ReadyFlow | None, str | None]:
+    """Return the flow version as acceptance and workers of this release have it, or what they say where they don't."""
+    try:
+        return await FlowLibrary().ready(reference, _FlowsOfThePast(past=past)), None
+    except FlowUnreadable as unreadable:
+        return None, f"{unreadable.code}: {unreadable.message}"
+
+
+@frozen(kw_only=True)
+class _FlowsOfThePast:
+    past: RecordedPast
+
+    async def find(self, flow_id: FlowId) -> StoredFlow | None:
+        return await self.past.flow(flow_id)
