@@ -103,6 +103,30 @@ def test_the_migration_alone_is_the_owner_of_the_schema() -> None:
     assert "DATABASE_URL" not in _variables(PODS["orchestrator-migration"])
 
 
+def test_the_worker_alone_holds_the_secrets_of_providers() -> None:
+    holding = {
+        name
+        for name, pod in PODS.items()
+        for volume in pod.get("volumes", ())
+        if volume.get("secret", {}).get("secretName") == "orchestrator-providers"
+    }
+    assert holding == {"orchestrator-worker"}
+
+
+def test_the_catalogue_is_that_of_the_example_but_for_the_way_to_the_providers() -> None:
+    """The flows of the example can be published there as they are; a member that one of them lacks would be missed."""
+    deployed, example = (
+        json.loads((ROOT / place).read_text())
+        for place in (f"{DIRECTORY}/catalogue.json", "examples/catalogue/sandbox.json")
+    )
+    for catalogue in (deployed, example):
+        del catalogue["title"], catalogue["$schema"]
+        for endpoint in catalogue["endpoints"].values():
+            del endpoint["authentication"]
+            endpoint.pop("allowedNetworks", None)
+    assert deployed == example
+
+
 def test_nothing_is_erased_before_somebody_has_agreed_on_a_policy() -> None:
     (job,) = (each["spec"] for each in OBJECTS if each["kind"] == "CronJob")
     assert job["suspend"] is True

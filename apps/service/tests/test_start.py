@@ -199,6 +199,28 @@ async def test_faults_beyond_the_catalogue_s_form_come_at_once_too(tmp_path: Pat
     assert {fault.split("/")[2] for fault in refusal.faults} == {"0", "1"}
 
 
+async def test_only_a_process_that_calls_providers_needs_their_addresses_and_secrets(
+    database: TestDatabase, tmp_path: Path
+) -> None:
+    catalogue = trial_catalogue()
+    (endpoint,) = list(catalogue["endpoints"].values())[:1]
+    endpoint["authentication"] = {"kind": "bearer", "secret": {"file": str(tmp_path / "not-mounted-here")}}
+    file = tmp_path / "catalogue.json"
+    file.write_text(json.dumps(catalogue))
+    shared = {"DATABASE_URL": database.runtime_url, "INTEGRATION_CATALOGUE": str(file)}
+
+    await _start(
+        **shared,
+        REQUEST_API_ENABLED="true",
+        AUTH_ISSUERS=json.dumps([ISSUER]),
+        CURSOR_SECRETS=SECRET,
+    )
+    refusal = await _refusal(**shared, WORKER_ENABLED="true")
+
+    assert "not-mounted-here" in refusal.message
+    assert "PROVIDERS_URL isn't set" in refusal.message
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[]", b"\xff\xfe", b'{"catalogueVersion":1,"catalogueVersion":1}']
 )

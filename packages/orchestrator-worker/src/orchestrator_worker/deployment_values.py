@@ -1,8 +1,9 @@
 """Values that a catalogue only refers to: addresses and secrets, in the environment or in mounted files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
 from attrs import field, frozen
@@ -30,6 +31,9 @@ class FromFile:
 
 
 type Reference = WrittenOut | FromEnvironment | FromFile
+
+
+_STAND_IN: Final = "https://left-to-the-deployment.invalid"
 
 
 def _read_file(path: Path) -> str:
@@ -70,6 +74,27 @@ class DeploymentValues:
             return self.read_file(path)
         except (OSError, UnicodeDecodeError):
             raise ValueUnavailable(f"The file {path} can't be read as UTF-8 text.") from None
+
+
+def stand_ins() -> DeploymentValues:
+    """Return values that are all there and mean nothing, for whoever reads a catalogue and calls nobody by it."""
+    return DeploymentValues(environment=_AnyVariable(), read_file=lambda _: _STAND_IN, are_stand_ins=True)
+
+
+class _AnyVariable(Mapping[str, str]):
+    """An environment in which every variable is set."""
+
+    def __getitem__(self, name: str) -> str:
+        return _STAND_IN
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __contains__(self, name: object) -> bool:
+        return True
 
 
 def checked_header_value(value: str) -> str:

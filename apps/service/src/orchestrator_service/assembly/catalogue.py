@@ -7,7 +7,7 @@ from orchestrator_service.environment import SettingsInvalid
 from orchestrator_service.settings import Settings
 from orchestrator_worker.catalogue_document import read_catalogue
 from orchestrator_worker.catalogue_fault import CatalogueFault, CatalogueInvalid
-from orchestrator_worker.deployment_values import DeploymentValues
+from orchestrator_worker.deployment_values import DeploymentValues, stand_ins
 from orchestrator_worker.integration_catalogue import DeployedCatalogue
 
 
@@ -17,10 +17,16 @@ def deployed_contracts(settings: Settings, variables: Mapping[str, str]) -> Cont
 
 
 def deployed_catalogue(settings: Settings, values: DeploymentValues) -> DeployedCatalogue:
+    """Return the catalogue; raise SettingsInvalid with every fault of it.
+
+    Only a worker calls by it. Any other process compares contracts alone, and is given no provider's secret.
+    """
     if settings.catalogue_file is None:
         return DeployedCatalogue()
     try:
-        document = read_catalogue(settings.catalogue_file.read_bytes(), values=values)
+        document = read_catalogue(
+            settings.catalogue_file.read_bytes(), values=values if settings.worker.enabled else stand_ins()
+        )
     except CatalogueInvalid as invalid:
         raise _catalogue_faults(invalid.faults) from None
     catalogue = DeployedCatalogue(document=document)

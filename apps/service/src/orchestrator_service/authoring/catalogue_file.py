@@ -1,19 +1,15 @@
 """Catalogue files, read as the service reads them. The one room besides the assembly that sees the worker."""
 
 import os
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
 
 from orchestrator_domain.flow.contract import ResolveContract
 from orchestrator_domain.flow.findings import Finding
 from orchestrator_service.authoring.sources import Source, UnusableFile, read_source
 from orchestrator_worker.catalogue_document import read_catalogue
 from orchestrator_worker.catalogue_fault import CatalogueInvalid
-from orchestrator_worker.deployment_values import DeploymentValues
+from orchestrator_worker.deployment_values import DeploymentValues, stand_ins
 from orchestrator_worker.integration_catalogue import DeployedCatalogue
-
-_STAND_IN: Final = "https://left-to-the-deployment.invalid"
 
 
 def catalogue_findings(source: Source, *, deployed: bool) -> tuple[Finding, ...]:
@@ -40,22 +36,4 @@ def contracts_of(path: Path) -> ResolveContract:
 
 
 def _values(*, deployed: bool) -> DeploymentValues:
-    if deployed:
-        return DeploymentValues(environment=os.environ)
-    return DeploymentValues(environment=_AnyVariable(), read_file=lambda _: _STAND_IN, are_stand_ins=True)
-
-
-class _AnyVariable(Mapping[str, str]):
-    """An environment in which every variable is set, for authors have neither addresses nor secrets."""
-
-    def __getitem__(self, name: str) -> str:
-        return _STAND_IN
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-    def __contains__(self, name: object) -> bool:
-        return True
+    return DeploymentValues(environment=os.environ) if deployed else stand_ins()
