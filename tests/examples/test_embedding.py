@@ -55,6 +55,17 @@ def test_the_domain_and_the_store_work_in_a_script(database: TestDatabase) -> No
     assert database.execute("SELECT count(*) FROM orchestrator.audit_entry") == [(3,)]
 
 
+def test_the_script_without_a_database_says_how_it_is_used() -> None:
+    ran = subprocess.run(
+        [sys.executable, EXAMPLES / "embed_with_postgres" / "example.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("Use the domain over PostgreSQL in a script")
+
+
 @pytest.fixture
 def desk(tmp_path: Path) -> "Desk":
     return Desk(str(tmp_path / "returns.sqlite"))

@@ -58,6 +58,8 @@ def test_one_execution_is_shown_with_what_it_admits(
     said = capsys.readouterr().out
     assert "admits RESUME_WITH_RESULT, RESUME_EFFECT_ABSENT, CLOSE_WITHOUT_TRANSITION" in said
     assert "a result must satisfy" in said
+    assert f"Idempotency-Key {purchase.execution_id}:autorizar, provider's reference none" in said
+    assert "X-Correlation-Id " in said
     assert "COMPRA-1" not in said
 
 

@@ -1,5 +1,6 @@
 """A start with a catalogue that means something else by a published version is refused; a missing version only told."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from copy import deepcopy
@@ -23,6 +24,7 @@ from orchestrator_domain.usecases.author_flow import AuthorFlow
 from orchestrator_postgres.engine import ConnectionSettings, PostgresEngine
 from orchestrator_postgres.unit_of_work import PostgresUnitOfWork
 from orchestrator_service.assembly import assembled
+from orchestrator_service.cli import main
 from orchestrator_service.settings import read_settings
 from orchestrator_service.start_refused import StartRefused
 from orchestrator_worker.catalogue_document import read_catalogue
@@ -127,6 +129,31 @@ async def test_a_version_that_is_not_deployed_is_a_warning(
     (warning,) = await start(database, changed, tmp_path)
     assert (warning["flowKey"], warning["version"]) == ("CREDITO", 1)
     assert warning["contracts"] == "BURO_CONSULTA version 1"
+
+
+async def test_the_doctor_names_each_contract_that_a_flow_misses_once(
+    database: TestDatabase,
+    published: FlowId,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    changed = trial_catalogue()
+    changed["integrations"].remove(bureau(changed))
+    (tmp_path / "catalogue.json").write_text(json.dumps(changed))
+    variables = {
+        "INTEGRATION_CATALOGUE": str(tmp_path / "catalogue.json"),
+        "WORKER_ENABLED": "true",
+        **PROVIDERS,
+    }
+    for name, value in {"DATABASE_URL": database.runtime_url, **variables}.items():
+        monkeypatch.setenv(name, value)
+
+    assert await asyncio.to_thread(main, ["doctor"]) == 0
+
+    said = [line for line in capsys.readouterr().out.splitlines() if "catalogue" in line]
+    assert len(said) == 1
+    assert "flow CREDITO version 1 needs it: BURO_CONSULTA version 1." in said[0]
 
 
 async def test_a_flow_that_nobody_uses_refuses_no_start(

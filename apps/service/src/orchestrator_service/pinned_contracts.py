@@ -16,25 +16,25 @@ def contract_faults(flows: Iterable[PinnedFlow], named_by: ContractNamedBy) -> t
     INTEGRATION_UNAVAILABLE.
     """
     found = deviations(flows, named_by)
-    for flow, pins in _by_flow(found.missing):
+    for flow, contracts in named_by_flow(found.missing):
         get_logger("orchestrator.catalogue").warning(
             "pinned_contracts_missing",
             flowKey=flow.flow_key,
             version=flow.version,
-            contracts=", ".join(dict.fromkeys(map(_named, pins))),
+            contracts=contracts,
         )
-    return tuple(_fault(flow, pins) for flow, pins in _by_flow(found.changed))
+    return tuple(_fault(flow, contracts) for flow, contracts in named_by_flow(found.changed))
 
 
-def _by_flow(deviating: Iterable[Deviation]) -> Sequence[tuple[PinnedFlow, Sequence[PinnedContract]]]:
+def named_by_flow(deviating: Iterable[Deviation]) -> Sequence[tuple[PinnedFlow, str]]:
+    """Return each flow once, with the names of its contracts that deviate."""
     grouped: defaultdict[PinnedFlow, list[PinnedContract]] = defaultdict(list)
     for deviation in deviating:
         grouped[deviation.flow].append(deviation.pin)
-    return list(grouped.items())
+    return [(flow, ", ".join(dict.fromkeys(map(_named, pins)))) for flow, pins in grouped.items()]
 
 
-def _fault(flow: PinnedFlow, pins: Iterable[PinnedContract]) -> str:
-    contracts = ", ".join(dict.fromkeys(map(_named, pins)))
+def _fault(flow: PinnedFlow, contracts: str) -> str:
     return (
         f"The catalogue means something else by {contracts} than flow {flow.flow_key} version {flow.version} was "
         "published with: give a changed contract a new version, and keep the published one."

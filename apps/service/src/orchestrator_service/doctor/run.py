@@ -16,6 +16,7 @@ from orchestrator_service.assembly import deployed_contracts, issuer_reports
 from orchestrator_service.doctor.database_checks import database_findings
 from orchestrator_service.doctor.finding import Finding, fault, is_healthy, ok, tell, warn
 from orchestrator_service.environment import Environment, SettingsInvalid
+from orchestrator_service.pinned_contracts import named_by_flow
 from orchestrator_service.settings import Settings, read_settings, settings_from
 
 
@@ -114,17 +115,16 @@ async def _catalogue_findings(
         yield fault("catalogue", unreadable.message, "See the checks of database, schema and role.")
         return
     found = deviations(flows, named_by)
-    for each in found.changed:
+    for flow, contracts in named_by_flow(found.changed):
         yield fault(
             "catalogue",
-            f"A contract of flow {each.flow.flow_key} version {each.flow.version} means something else than when it"
-            " was published.",
+            f"Means something else than when flow {flow.flow_key} version {flow.version} was published: {contracts}.",
             "Give a changed contract a new version, and keep the published one.",
         )
-    for each in found.missing:
+    for flow, contracts in named_by_flow(found.missing):
         yield warn(
             "catalogue",
-            f"A contract of flow {each.flow.flow_key} version {each.flow.version} isn't deployed.",
+            f"Not deployed, and flow {flow.flow_key} version {flow.version} needs it: {contracts}.",
             "Deploy it: executions that need it end in INTEGRATION_UNAVAILABLE.",
         )
     if not found.changed and not found.missing:

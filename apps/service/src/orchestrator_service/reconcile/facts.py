@@ -22,7 +22,8 @@ def tell_detail(detail: Mapping[str, Any]) -> None:
     """Print everything that a decision needs."""
     tell_case(detail)
     show(f"    request {detail['requestId']} of type {detail['typeKey']} in scope {detail['businessScope']}")
-    show(f"    status {detail['status']}, claimed {detail['claims']} times, trace {detail['correlationId']}")
+    show(f"    status {detail['status']}, claimed {detail['claims']} times")
+    show(f"    X-Correlation-Id {detail['correlationId']}")
     for action in detail["actions"]:
         _tell_action(action)
     if detail["outputSchema"] is not None and detail["admits"]:
@@ -38,8 +39,10 @@ def tell_detail(detail: Mapping[str, Any]) -> None:
 def _tell_action(action: Mapping[str, Any]) -> None:
     uncertain = ", an effect is possible" if action["uncertain"] else ""
     show(f"    {action['actionId']}: {action['status']}, {action['effect']}{uncertain}")
-    show(f"        attempts {action['attempts']}, first {action['startedAt']}, error {action['errorCode']}")
-    show(f"        key {action['externalKey']}, provider's reference {action['providerReference']}")
+    error = f", error {action['errorCode']}" if action["errorCode"] else ""
+    show(f"        attempts {action['attempts']}, first {action['startedAt']}{error}")
+    reference = action["providerReference"] or "none"
+    show(f"        Idempotency-Key {action['externalKey']}, provider's reference {reference}")
 
 
 def _probes_in_words(probes: Mapping[str, Any]) -> str:
