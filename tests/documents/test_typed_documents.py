@@ -1,4 +1,4 @@
-"""README and tutorial, followed to the letter: files are saved, commands are typed, and what is shown is what is seen."""
+"""README, tutorial and rehearsal, followed to the letter: files are saved, commands are typed, and what is shown is what is seen."""
 
 import re
 from itertools import pairwise
@@ -9,6 +9,7 @@ from tests.plugins.typed_commands import WRITTEN_API, Checkout
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+REHEARSAL = (ROOT / "docs" / "RECONCILIATION.md").read_text(encoding="utf-8").split("\n## Rehearse it\n")[1]
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", TUTORIAL, re.DOTALL)
 FILES = dict(re.findall(r"Save this as `([^`]+)`:\n\n```json\n(.*?)```", TUTORIAL, re.DOTALL))
 (START, *SCRIPTS) = [text for kind, text in BLOCKS if kind == "sh"]
@@ -21,10 +22,11 @@ _MARK = "--- the next block ---"
 
 
 def test_readme_and_tutorial_work_as_they_are_typed(checkout: Checkout) -> None:
-    """Both in one sandbox: starting it takes longer than following either."""
+    """All in one sandbox: starting it takes longer than following any of them."""
     _follow_readme(checkout)
     checkout.journal.unlink()
     _follow_tutorial(checkout)
+    _follow_rehearsal(checkout)
 
 
 def _follow_readme(checkout: Checkout) -> None:
@@ -67,6 +69,18 @@ def _follow_tutorial(checkout: Checkout) -> None:
     statuses = checkout.journal.read_text().split()[1::2]
     assert [status for status in statuses if status >= "400"] == ["403"]
     assert (checkout.directory / "my-first-flow" / "anticipo.svg").read_text().startswith("<svg")
+
+
+def _follow_rehearsal(checkout: Checkout) -> None:
+    until_it_stops, until_it_ends = re.findall(r"```sh\n(.*?)```", REHEARSAL, re.DOTALL)
+    expected = [
+        line for text in re.findall(r"```text\n(.*?)```", REHEARSAL, re.DOTALL) for line in text.splitlines()
+    ]
+    ran = checkout.typed(until_it_stops + until_it_ends)
+    assert (ran.returncode, [line for line in ran.stdout.splitlines() if line in expected]) == (
+        0,
+        expected,
+    ), ran.stderr
 
 
 def test_the_tutorial_starts_the_sandbox_where_its_commands_look_for_it() -> None:

@@ -9,8 +9,8 @@ _HEAD = """\
 An event that was accepted and can't be carried out is told by the `errorCode` of its execution, and by `status` what that
 means: RETRY_WAIT goes on by itself, FAILED has left nothing behind and released the request, RECONCILIATION_REQUIRED waits
 for an operator ([Reconciliation](../RECONCILIATION.md)). Which of the three follows from a code depends on the effect of the
-action, on the attempts that are left, and on what was written before; the table of outcomes is in
-[the protocol](../PROTOCOL.md). Codes are stable, and none of them comes with personal data."""
+action, on the attempts that are left, and on what was written before; [Integrations](../INTEGRATIONS.md#what-an-attempt-comes-to)
+has the table. Codes are stable, and none of them comes with personal data."""
 
 EXECUTION_ERRORS: Final[Mapping[str, Mapping[str, str]]] = {
     "The call of an action": {
