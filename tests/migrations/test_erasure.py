@@ -143,6 +143,20 @@ def test_an_erasure_can_not_be_recorded_as_anything_but_what_it_is(
         retention.execute(ERASE, told("HISTORY", **changes))
 
 
+def test_a_history_that_somebody_broke_keeps_nothing_from_being_erased(
+    filled: TestDatabase, retention: psycopg.Connection[Any]
+) -> None:
+    end(filled)
+    filled.execute("UPDATE orchestrator.request_instance SET audit_head = repeat('e', 64)")
+    assert erased(retention, "HISTORY") == "ERASED"
+
+
+def test_nothing_is_called_behind_the_door(filled: TestDatabase, retention: psycopg.Connection[Any]) -> None:
+    end(filled)
+    with pytest.raises(InsufficientPrivilege):
+        retention.execute(ERASE.replace(b"erase_personal_data", b"erase_behind_the_door"), told("HISTORY"))
+
+
 @pytest.mark.parametrize("url", ["runtime_url", "migration_url"])
 def test_nobody_else_records_an_erasure(filled: TestDatabase, url: str) -> None:
     entry = {"id": UNKNOWN_ID, "sequence": 2, "kind": "PERSONAL_DATA_ERASED", "actor_subject": "system"}

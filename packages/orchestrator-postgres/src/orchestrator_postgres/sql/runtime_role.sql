@@ -129,6 +129,6 @@ SELECT 'The role can erase personal data.'
 WHERE EXISTS (
   SELECT FROM held
   CROSS JOIN home
-  JOIN pg_proc AS door ON door.pronamespace = home.oid AND door.proname = 'erase_personal_data'
+  JOIN pg_proc AS door ON door.pronamespace = home.oid AND door.proname IN ('erase_personal_data', 'erase_behind_the_door')
   WHERE has_function_privilege(held.oid, door.oid, 'EXECUTE')
 );

@@ -760,7 +760,7 @@ LEFT JOIN LATERAL (
 WHERE request.owner_subject = event.subject OR request.business_scope = ANY (event.scopes)
 
 -- recent_requests
-SELECT request.id
+SELECT request.id, request.revision
 FROM orchestrator.request_instance AS request
 JOIN orchestrator.flow_definition AS flow ON flow.id = request.flow_id
 WHERE flow.flow_key = %(flow_key)s
@@ -827,7 +827,8 @@ WHERE orchestrator.audit_entry.request_id = any(%(ids)s) ORDER BY orchestrator.a
 -- recorded_requests.timing
 SELECT
   extract(epoch FROM next_attempt_at - clock_timestamp())::float8 AS due_in_seconds,
-  extract(epoch FROM lease_until - clock_timestamp())::float8 AS lease_seconds
+  extract(epoch FROM lease_until - clock_timestamp())::float8 AS lease_seconds,
+  claims_without_progress
 FROM orchestrator.execution
 WHERE id = %(id)s
 
