@@ -103,6 +103,17 @@ def test_the_migration_alone_is_the_owner_of_the_schema() -> None:
     assert "DATABASE_URL" not in _variables(PODS["orchestrator-migration"])
 
 
+def test_the_migration_can_be_applied_before_everything_else() -> None:
+    label, value = "app.kubernetes.io/component", "migration"
+    assert [
+        (each["kind"], each["metadata"]["name"])
+        for each in OBJECTS
+        if each["metadata"].get("labels", {}).get(label) == value
+    ] == [("Job", "orchestrator-migration")]
+    guide = (ROOT / "docs/how-to/run-in-kubernetes.md").read_text(encoding="utf-8")
+    assert guide.index(f"kubectl apply -l {label}={value}") < guide.index("kubectl apply -k deploy/kubernetes")
+
+
 def test_the_worker_alone_holds_the_secrets_of_providers() -> None:
     holding = {
         name
