@@ -111,7 +111,9 @@ def test_the_migration_can_be_applied_before_everything_else() -> None:
         if each["metadata"].get("labels", {}).get(label) == value
     ] == [("Job", "orchestrator-migration")]
     guide = (ROOT / "docs/how-to/run-in-kubernetes.md").read_text(encoding="utf-8")
-    assert guide.index(f"kubectl apply -l {label}={value}") < guide.index("kubectl apply -k deploy/kubernetes")
+    assert guide.index(f"kubectl apply -l {label}={value}") < guide.index(
+        "kubectl apply -k deploy/kubernetes"
+    )
 
 
 def test_the_worker_alone_holds_the_secrets_of_providers() -> None:
