@@ -10,6 +10,8 @@ from tests.plugins.lending_past import FORBIDDEN_SHELF, lending_past
 from tests.plugins.migrated_database import TestDatabase
 
 from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_postgres.engine import ConnectionSettings
+from orchestrator_postgres.recorded_requests import recorded_past
 from orchestrator_service.cli import main
 
 MISSING: JsonObject = {"found": False}
@@ -54,6 +56,17 @@ def test_every_recorded_decision_comes_out_again(verify: Callable[[], tuple[int,
         0,
         [{"requests": 4, "faulty": 0, "decisionsVerified": 4, "decisionsErased": 0, "requestsErased": 0}],
     )
+
+
+def test_what_the_reader_of_the_past_meets_is_not_taken_for_a_fault_of_the_database(
+    database: TestDatabase,
+) -> None:
+    async def look() -> None:
+        async with recorded_past(ConnectionSettings(url=database.runtime_url, application_name="test")):
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        asyncio.run(look())
 
 
 def test_the_summary_for_people_says_the_same(past: TestDatabase, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,12 +156,21 @@ def test_a_definition_that_was_changed_after_its_publication_is_told(
     assert said[0]["about"].startswith("The pinned flow version doesn't have the checksum")
 
 
-def test_verifying_changes_nothing_and_needs_a_database_that_answers(
-    past: TestDatabase, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verifying_changes_nothing(past: TestDatabase) -> None:
     before = past.execute(f"SELECT count(*), max(head) FROM {HISTORY}")
     assert main(["audit", "verify", "--database", past.runtime_url]) == 0
     assert past.execute(f"SELECT count(*), max(head) FROM {HISTORY}") == before
 
-    assert main(["audit", "verify", "--database", "postgresql://nobody@127.0.0.1:1/none"]) == 2
-    assert capsys.readouterr().err.startswith("STORAGE_UNAVAILABLE: ")
+
+@pytest.mark.parametrize(
+    ("url", "code", "said"),
+    [
+        ("postgresql://nobody@127.0.0.1:1/none", 3, "DATABASE_UNREACHABLE: No database answers"),
+        ("no URL", 2, "STORAGE_UNAVAILABLE: This URL can't be tried"),
+    ],
+)
+def test_a_database_that_does_not_answer_is_told_from_a_wrong_url(
+    url: str, code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", "verify", "--database", url]) == code
+    assert capsys.readouterr().err.startswith(said)

@@ -1,5 +1,6 @@
 """Files of JSON Lines are decided alike on any number of processes."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
 from orchestrator_domain.decision.outcome import DecisionResult
 from orchestrator_domain.exact_json.text import MalformedJson, parse_json
 from orchestrator_domain.flow.document import read_flow
+from orchestrator_service import bulk_lines
 from orchestrator_service.bulk_lines import decide_lines
 
 FLOW = Path(__file__).parents[3] / "contracts" / "corpus" / "valid" / "scoring-minimo.json"
@@ -47,6 +49,17 @@ def test_a_line_that_is_none_is_told_with_its_number_after_the_results_before_it
 
     assert refusal.value.line == 91
     assert len(yielded) == sum(bool(line) for line in LINES[:90])
+
+
+def test_a_file_that_has_become_shorter_is_decided_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text("{}\n{}\n", encoding="utf-8")
+    monkeypatch.setattr(bulk_lines, "deciding_processes", ThreadPoolExecutor)
+    monkeypatch.setattr(bulk_lines, "_parts", lambda *_: [(0, 3), (3, 600)])
+
+    assert len(list(decide_lines(SCORING, file, processes=2))) == 2
 
 
 def test_a_file_shorter_than_its_processes_is_decided(tmp_path: Path) -> None:

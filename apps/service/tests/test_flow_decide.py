@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
@@ -11,11 +12,14 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
+from orchestrator_domain.exact_json.text import parse_json
+from orchestrator_domain.flow.document import read_flow
 from orchestrator_service.authoring.sources import UnusableFile
 from orchestrator_service.cli import main
-from orchestrator_service.decided_rows import decided_rows
+from orchestrator_service.decided_rows import decided_rows, rows_expected
 
 FLOW = Path(__file__).parents[3] / "contracts" / "corpus" / "valid" / "scoring-minimo.json"
+SCORING = read_flow(parse_json(FLOW.read_bytes())).decisions[0]
 DECISION = json.loads(FLOW.read_text(encoding="utf-8"))["decisions"][0]["id"]
 SCORES: list[int | Decimal] = [71, Decimal("70.0"), Decimal("61.5"), 60]
 ABSENT = {
@@ -175,6 +179,18 @@ def test_results_are_never_written_over_the_rows_that_they_come_from(
     assert main([*command, "--out", str(linked)]) == 2
     assert "written over while it is read" in capsys.readouterr().err
     assert rows.read_text(encoding="utf-8") == f"{scored(71)}\n"
+
+
+def test_a_pipe_is_read_once_whatever_it_is_asked_of(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    os.mkfifo(rows)
+    assert rows_expected(rows) == 0
+
+    with ThreadPoolExecutor(1) as writer:
+        writing = writer.submit(rows.write_text, "{}\n{}\n", encoding="utf-8")
+        results = decided_rows(SCORING, rows, processes=2, shortest_floats=False)
+        assert len([*results]) == 2
+        writing.result()
 
 
 def test_a_process_that_is_ended_from_outside_is_told(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ _ABOUT_CHECKSUM: Final = "The pinned flow version doesn't have the checksum that
 
 
 def verify_audit(chosen: argparse.Namespace) -> int:
-    """Verify every request of a database; return 1 if one doesn't hold. Raises StorageUnavailable."""
+    """Verify every request of a database; return 1 if one doesn't hold. Raises DatabaseUnreachable, StorageUnavailable."""
     return asyncio.run(_verify(chosen.database, chosen.format))
 
 

@@ -82,8 +82,9 @@ def _lines(path: Path, part: Part) -> Iterator[bytes]:
     begin, end = part
     with path.open("rb") as file:
         file.seek(begin)
-        while file.tell() < end:
-            yield file.readline()
+        # The file may have become shorter meanwhile.
+        while file.tell() < end and (line := file.readline()):
+            yield line
 
 
 def _parts(path: Path, count: int) -> list[Part]:

@@ -28,7 +28,8 @@ def decided_rows(
     try:
         match path.suffix:
             case ".jsonl":
-                yield from decide_lines(definition, path, processes=processes)
+                # What is no file of its own, as a pipe, has no parts that could be shared.
+                yield from decide_lines(definition, path, processes=processes if path.is_file() else 1)
             case ".csv":
                 rows = open_cases(path, shortest_floats=shortest_floats).rows()
                 yield from evaluate_many(definition, (row.document for row in rows))
@@ -47,6 +48,9 @@ def decided_rows(
 
 def rows_expected(path: Path) -> int:
     """Return about how many rows a file has, read as quickly as can be; 0 where that can't be told."""
+    if not path.is_file():
+        # What a pipe gives is given once.
+        return 0
     try:
         if path.suffix == ".parquet":
             import pyarrow.parquet as pq  # type: ignore[import-untyped]  # noqa: PLC0415 -- an extra

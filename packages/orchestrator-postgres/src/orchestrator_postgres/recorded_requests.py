@@ -16,6 +16,7 @@ from orchestrator_domain.identifiers import ExecutionId, FlowId, FlowKey, Reques
 from orchestrator_domain.request.erasure import REPLAYED, parts_erased
 from orchestrator_domain.simulation.recorded import RecordedRequest
 from orchestrator_postgres.engine import ConnectionSettings, StoreConnection, connect
+from orchestrator_postgres.reachability import connection_fault
 from orchestrator_postgres.row_mapping import Row, audit_entry_of, flow_of, readable, request_of
 from orchestrator_postgres.run_rows import RunRows, read_run_rows, rows_by
 from orchestrator_postgres.statements import compiled, sql_file
@@ -113,18 +114,26 @@ class RecordedPast:
 
 @asynccontextmanager
 async def recorded_past(settings: ConnectionSettings) -> AsyncIterator[RecordedPast]:
-    """Open the past of a database; raise StorageUnavailable when it can't be read."""
+    """Open the past of a database; raise DatabaseUnreachable, or StorageUnavailable when it can't be read."""
     try:
-        async with await connect(settings) as connection:
+        async with await _connected(settings) as connection:
             await connection.set_isolation_level(psycopg.IsolationLevel.REPEATABLE_READ)
             await connection.set_read_only(True)
             async with connection.transaction():
                 yield RecordedPast(connection=connection)
-    except (psycopg.Error, OSError) as fault:
-        state = getattr(fault, "sqlstate", None) or type(fault).__name__
+    except psycopg.Error as fault:
+        state = fault.sqlstate or type(fault).__name__
         raise StorageUnavailable(
-            f"The database can't be read with this URL ({state}): check address, role and password."
+            f"The database can't be read with this URL ({state}): check its name, its schema and the role's privileges."
         ) from None
+
+
+async def _connected(settings: ConnectionSettings) -> StoreConnection:
+    try:
+        return await connect(settings)
+    except (psycopg.Error, OSError) as fault:
+        # Only here: an OSError that comes later is of whoever writes down what was read.
+        raise StorageUnavailable(await connection_fault(settings, fault)) from None
 
 
 def _recorded(row: Row, runs: RunRows, entries: Sequence[Row]) -> RecordedRequest:

@@ -22,7 +22,7 @@ from orchestrator_service.explaining.explanation import Explained, as_json, as_l
 
 
 def explain_request(chosen: argparse.Namespace, variables: Mapping[str, str]) -> int:
-    """Print the explanation; raise NotFound, InvalidInput, SettingsInvalid or StorageUnavailable."""
+    """Print the explanation; raise NotFound, InvalidInput, SettingsInvalid, DatabaseUnreachable or StorageUnavailable."""
     try:
         request_id = RequestId(UUID(chosen.request))
     except ValueError:
