@@ -161,6 +161,13 @@ def test_an_erasure_is_recorded_without_a_value(desk: Desk) -> None:
     assert detail == {"erased": ["HISTORY", "RESULTS"], "rule": "ended-long-ago", "reference": None}
 
 
+def test_a_rule_of_any_name_is_recorded_by_it(desk: Desk) -> None:
+    desk.run(*desk.policy(name="on-demand"), "--execute")
+    assert desk.database.execute(
+        "SELECT detail ->> 'rule' FROM orchestrator.audit_entry WHERE kind = 'PERSONAL_DATA_ERASED'"
+    ) == [("on-demand",)]
+
+
 def test_running_again_finds_nothing_and_records_nothing(desk: Desk) -> None:
     desk.run(*desk.policy(), "--execute")
     before = desk.everything()

@@ -109,15 +109,16 @@ class _Run:
         while due := await self.retention.due(rule, limit=self.batch, after=after, only=only):
             tally.add(len(due), await self.retention.counts(due))
             if self.executes:
-                tally.outcomes += await self._erase(rule, due)
+                tally.outcomes += await self._erase(rule, due, named=None if only else rule.name)
             for _ in due:
                 self.bar.advance()
             after = due[-1].id
         return tally
 
-    async def _erase(self, rule: RetentionRule, due: Sequence[Due]) -> Counter[ErasureOutcome]:
-        on_demand = rule.name == _ON_DEMAND
-        why = Erasure(run=self.id, rule=None if on_demand else rule.name, reference=self.reference)
+    async def _erase(
+        self, rule: RetentionRule, due: Sequence[Due], *, named: str | None
+    ) -> Counter[ErasureOutcome]:
+        why = Erasure(run=self.id, rule=named, reference=self.reference)
         facts = [
             (
                 each,
