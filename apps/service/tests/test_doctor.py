@@ -164,6 +164,12 @@ def test_a_schema_that_is_too_old_is_a_fault_and_the_one_before_a_warning(
         assert said["schema"][0][0] == health
 
 
+def test_flows_that_were_not_read_are_not_said_to_be_well(examined: Any, database: TestDatabase) -> None:
+    database.execute(f"UPDATE orchestrator.alembic_version SET version_num = '{KNOWN_REVISIONS[0]}'")
+    _, said = examined(DATABASE_URL=database.runtime_url, WORKER_ENABLED="true")
+    assert healths(said)["catalogue"] == {"warn"}
+
+
 def test_a_lease_that_nobody_takes_over_and_an_event_that_nobody_runs_are_told(
     examined: Any, past: TestDatabase
 ) -> None:

@@ -104,7 +104,7 @@ async def _catalogue_findings(
 ) -> AsyncIterator[Finding]:
     try:
         named_by = deployed_contracts(settings, variables)
-        flows = await flows_in_use(connection) if examined.schema_fault is None else ()
+        flows = () if examined.schema_fault else await flows_in_use(connection)
     except SettingsInvalid as invalid:
         for sentence in invalid.faults:
             yield fault(
@@ -113,6 +113,13 @@ async def _catalogue_findings(
         return
     except OrchestratorError as unreadable:
         yield fault("catalogue", unreadable.message, "See the checks of database, schema and role.")
+        return
+    if examined.schema_fault is not None:
+        yield warn(
+            "catalogue",
+            "The catalogue can be read; it wasn't held against the flows in use, for the schema is at fault.",
+            "See the check of the schema, and ask again.",
+        )
         return
     found = deviations(flows, named_by)
     for flow, contracts in named_by_flow(found.changed):
