@@ -62,6 +62,11 @@ def test_a_panel_asks_for_what_is_exposed(title: str) -> None:
         assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= _kept_labels(expression)
 
 
+def test_a_circuit_that_is_tried_now_and_then_counts_as_open_meanwhile() -> None:
+    # A probe that a scrape meets would else begin the alert's time anew, and a hanging provider never raise it.
+    assert 'state=~"open|probing"' in ALERTS["OrchestratorCircuitOpen"]["expr"]
+
+
 def test_every_metric_is_on_the_dashboard() -> None:
     asked = " ".join(target["expr"] for panel in PANELS.values() for target in panel["targets"])
     assert [metric.name for metric in METRICS if metric.name not in asked] == []

@@ -66,3 +66,20 @@ def test_the_level_holds_for_everybody_and_chatty_libraries_only_warn(
     logging.getLogger("httpx2").info("GET http://provider/people/hunter2")
 
     assert [line["event"] for line in _lines(capsys)] == ["heard"]
+
+
+def test_what_a_library_says_about_sending_traces_is_told_without_what_it_quotes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    configure_logs("DEBUG")
+    logging.getLogger("opentelemetry.exporter.x").warning(
+        "Transient error %s, retrying in %.2fs.", "hunter2", 1
+    )
+    logging.getLogger("urllib3.connectionpool").debug('%s "%s"', "http://collector", "POST /?token=hunter2")
+    logging.getLogger("some.library").warning("retrying in %d s", 3)
+
+    assert [line["event"] for line in _lines(capsys)] == [
+        "Transient error %s, retrying in %.2fs.",
+        '%s "%s"',
+        "retrying in 3 s",
+    ]

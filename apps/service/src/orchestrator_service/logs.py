@@ -8,10 +8,13 @@ import logging
 import sys
 import traceback
 from collections.abc import Mapping, MutableMapping
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from opentelemetry.trace import format_trace_id, get_current_span
+
+_QUOTING_LIBRARIES: Final = ("opentelemetry", "urllib3")
+"""Loggers that quote the collector's URL, which may hold a token, and whatever the collector answered."""
 
 
 def configure_logs(level: str) -> None:
@@ -45,11 +48,19 @@ def configure_logs(level: str) -> None:
             ],
         )
     )
+    handler.addFilter(_template_alone)
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
     for chatty in ("uvicorn.access", "httpx2", "httpcore2"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+def _template_alone(record: logging.LogRecord) -> bool:
+    """Let what a library says about sending traces be told without what it quotes."""
+    if record.name.partition(".")[0] in _QUOTING_LIBRARIES:
+        record.args = ()
+    return True
 
 
 def _place_in_trace(

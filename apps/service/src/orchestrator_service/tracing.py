@@ -5,7 +5,9 @@ OTEL_RESOURCE_ATTRIBUTES, OTEL_EXPORTER_OTLP_HEADERS and others).
 """
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
+from threading import Thread
 from typing import Final
 
 from opentelemetry.trace import NoOpTracerProvider, TracerProvider
@@ -13,10 +15,14 @@ from opentelemetry.trace import NoOpTracerProvider, TracerProvider
 from orchestrator_service.environment import SettingsInvalid
 
 SCOPE_NAME: Final = "orchestrator"
+_LAST_SPANS_SECONDS_MAX: Final = 3.0
+"""How long an end waits for the collector; the library would wait for half a minute, longer than supervisors may."""
 
 
 async def opened_tracer_provider(endpoint: str | None, opened: AsyncExitStack) -> TracerProvider:
     """Return what makes tracers; what waits to be sent is sent when `opened` is closed.
+
+    A collector that doesn't take them within a few seconds doesn't get them.
 
     Raises SettingsInvalid when an endpoint is named and the extra isn't installed.
     """
@@ -36,5 +42,12 @@ async def opened_tracer_provider(endpoint: str | None, opened: AsyncExitStack) -
         resource=Resource.create({"service.name": SCOPE_NAME}), shutdown_on_exit=False
     )
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
-    opened.push_async_callback(asyncio.to_thread, provider.shutdown)
+    opened.push_async_callback(_sent_or_given_up, provider.shutdown)
     return provider
+
+
+async def _sent_or_given_up(send_what_waits: Callable[[], None]) -> None:
+    # A thread of the loop's own executor would be waited for when the loop closes.
+    sending = Thread(target=send_what_waits, name="last-spans", daemon=True)
+    sending.start()
+    await asyncio.to_thread(sending.join, _LAST_SPANS_SECONDS_MAX)
