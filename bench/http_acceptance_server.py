@@ -20,6 +20,7 @@ from orchestrator_http.authentication import Authentication
 from orchestrator_http.trusted_issuer import TrustedIssuer
 from orchestrator_service.assembly import service as assembly
 from orchestrator_service.logs import configure_logs
+from orchestrator_service.serve import server_config
 from orchestrator_service.settings import read_settings
 
 _ISSUER = "https://issuer.bench"
@@ -67,11 +68,8 @@ async def _serve(database_url: str) -> None:
     key = RSAKey.generate_key(2048)
     with socket.create_server(("127.0.0.1", 0)) as bound:
         async with _application(database_url, key) as application:
-            config = uvicorn.Config(
-                application, http="httptools", lifespan="off", log_config=None, access_log=False
-            )
             print(json.dumps({"port": bound.getsockname()[1], "token": _token(key)}), flush=True)
-            await uvicorn.Server(config).serve(sockets=[bound])
+            await uvicorn.Server(server_config(application)).serve(sockets=[bound])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from attrs import evolve, field, frozen
@@ -173,6 +173,24 @@ async def test_events_that_come_at_one_moment_share_one_transaction(harness: Pos
     requests = [await desk.cases.request() for _ in range(20)]
     await asyncio.gather(*(desk.accept(FIRST.to(request.id), CLERK) for request in requests))
     assert await transactions(harness) == 1
+
+
+class OnlyByKey(PostgresEngine):
+    """An engine whose other connections nobody may borrow."""
+
+    def connection(self) -> NoReturn:
+        raise AssertionError("a batch keeps its plans where rows are looked up by key")
+
+
+async def test_events_are_judged_where_plans_look_rows_up_however_small_the_tables_were_at_first(
+    harness: PostgresHarness,
+) -> None:
+    async with OnlyByKey(harness.settings, connections_min=0) as engine:
+        desk = office(harness, PostgresUnitOfWork(engine))
+        await desk.accept(FIRST.to((await desk.cases.request()).id), CLERK)
+        async with engine.connection_by_key() as connection:
+            shown = await (await connection.execute(b"SHOW enable_seqscan")).fetchone()
+    assert shown == {"enable_seqscan": "off"}
 
 
 async def test_an_event_that_can_not_be_stored_fails_alone(harness: PostgresHarness) -> None:

@@ -8,9 +8,11 @@ import logging
 import sys
 import traceback
 from collections.abc import Mapping, MutableMapping
-from typing import Any, Final
+from contextlib import suppress
+from typing import Any, Final, TextIO
 
 import structlog
+from attrs import frozen
 from opentelemetry.trace import format_trace_id, get_current_span
 
 _QUOTING_LIBRARIES: Final = ("opentelemetry", "urllib3")
@@ -27,18 +29,15 @@ def configure_logs(level: str) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _exception_without_text,
     ]
+    stream = sys.stderr
     structlog.configure(
-        # First, so that what isn't written costs nothing.
-        processors=[
-            structlog.stdlib.filter_by_level,
-            *shared,
-            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-        ],
-        wrapper_class=structlog.stdlib.BoundLogger,
-        logger_factory=structlog.stdlib.LoggerFactory(),
+        processors=[*shared, structlog.processors.JSONRenderer()],
+        # What isn't written costs nothing, and our own lines don't pay for a record of the standard library each.
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=lambda name: _Lines(name, stream),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
@@ -54,6 +53,21 @@ def configure_logs(level: str) -> None:
     root.setLevel(level)
     for chatty in ("uvicorn.access", "httpx2", "httpcore2"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+@frozen
+class _Lines:
+    """Write whole lines. Where they can't be written nobody is told, as with the records of libraries."""
+
+    name: str
+    _stream: TextIO
+
+    def _write(self, line: str) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.write(f"{line}\n")
+            self._stream.flush()
+
+    debug = info = warning = error = critical = _write
 
 
 def _template_alone(record: logging.LogRecord) -> bool:

@@ -148,19 +148,23 @@ class Process:
             server.should_exit = True
 
     def _bind(self, name: str, application: ASGIApp, listener: Listener) -> None:
-        config = uvicorn.Config(
-            application,
-            http="httptools",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            date_header=True,
-            proxy_headers=False,
-            timeout_graceful_shutdown=_ANSWER_SECONDS_MAX,
-        )
-        self._servers[name] = (_Server(config), _bound_socket(listener))
+        self._servers[name] = (_Server(server_config(application)), _bound_socket(listener))
+
+
+def server_config(application: ASGIApp) -> uvicorn.Config:
+    """Return how the server answers for an application; `bench` measures it so, too."""
+    return uvicorn.Config(
+        application,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_ANSWER_SECONDS_MAX,
+    )
 
 
 def _bound_socket(listener: Listener) -> socket.socket:

@@ -30,6 +30,7 @@ from orchestrator_postgres.fault_translation import TransientFault
 from orchestrator_postgres.flow_store import PostgresFlowStore
 from orchestrator_postgres.history import ADVANCE, RequestMove, advance_row
 from orchestrator_postgres.row_mapping import Row, acceptance_snapshot, execution_of, request_of
+from orchestrator_postgres.short_transaction import short_transaction
 from orchestrator_postgres.statements import sql_file
 from orchestrator_postgres.stored_json import rows_parameter
 
@@ -79,7 +80,7 @@ async def judge_together(
 
     Raises a fault of the driver for the batch as a whole; what became of it is unknown then.
     """
-    async with connection.pipeline(), connection.transaction():
+    async with short_transaction(connection):
         found = await _locked_and_read(connection, [event for event, _ in events])
         flows = PostgresFlowStore(connection)
         judged = [await _judged(found, flows, event, judge) for event, judge in events]

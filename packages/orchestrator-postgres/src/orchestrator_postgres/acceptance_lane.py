@@ -109,7 +109,7 @@ class AcceptanceLane:
 
     async def _answers(self, batch: Sequence[_Waiting]) -> Sequence[Answer]:
         with translated_faults():
-            async with self._engine.connection() as connection:
+            async with self._engine.connection_by_key() as connection:
                 return await judge_together(connection, [(one.event, one.judge) for one in batch])
 
 

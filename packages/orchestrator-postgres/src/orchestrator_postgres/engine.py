@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Self, cast
 
 import psycopg
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import set_json_dumps, set_json_loads
@@ -120,29 +120,16 @@ class PostgresEngine:
         connections_min: int = 1,
         checkout_timeout_seconds: float = 5.0,
     ) -> None:
-        self._pool = AsyncConnectionPool(
-            connection_class=StoreConnection,
-            kwargs={
-                "autocommit": True,
-                "row_factory": dict_row,
-                **{name: value for name, value in settings.arguments().items() if name != "conninfo"},
-            },
-            conninfo=settings.arguments()["conninfo"],
-            min_size=connections_min,
-            max_size=connections_max,
-            timeout=checkout_timeout_seconds,
-            configure=_configure,
-            check=_check,
-            reset=_reset,
-            name=settings.application_name,
-            open=False,
-        )
+        self._pool = _pool(settings, connections_min, connections_max, checkout_timeout_seconds)
+        self._by_key = _pool(evolve(settings, looks_rows_up=True), 0, 1, checkout_timeout_seconds)
 
     async def open(self) -> None:
         """Start to make connections; doesn't wait for the first, so that a start survives a database that is down."""
         await self._pool.open(wait=False)
+        await self._by_key.open(wait=False)
 
     async def close(self) -> None:
+        await self._by_key.close()
         await self._pool.close()
 
     async def __aenter__(self) -> Self:
@@ -166,13 +153,47 @@ class PostgresEngine:
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[StoreConnection]:
         """Lend a connection in autocommit mode."""
-        async with self._pool.connection() as connection:
-            try:
-                yield connection
-            except BaseException as fault:
-                if leads_to_a_standby(fault):
-                    await connection.close()
-                raise
+        async with _lent(self._pool) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def connection_by_key(self) -> AsyncIterator[StoreConnection]:
+        """Lend the one connection that `looks_rows_up`, which is opened at its first use, beside the others."""
+        async with _lent(self._by_key) as connection:
+            yield connection
+
+
+def _pool(
+    settings: ConnectionSettings, connections_min: int, connections_max: int, timeout_seconds: float
+) -> AsyncConnectionPool[StoreConnection]:
+    return AsyncConnectionPool(
+        connection_class=StoreConnection,
+        kwargs={
+            "autocommit": True,
+            "row_factory": dict_row,
+            **{name: value for name, value in settings.arguments().items() if name != "conninfo"},
+        },
+        conninfo=settings.arguments()["conninfo"],
+        min_size=connections_min,
+        max_size=connections_max,
+        timeout=timeout_seconds,
+        configure=_configure,
+        check=_check,
+        reset=_reset,
+        name=settings.application_name,
+        open=False,
+    )
+
+
+@asynccontextmanager
+async def _lent(pool: AsyncConnectionPool[StoreConnection]) -> AsyncIterator[StoreConnection]:
+    async with pool.connection() as connection:
+        try:
+            yield connection
+        except BaseException as fault:
+            if leads_to_a_standby(fault):
+                await connection.close()
+            raise
 
 
 async def _configure(connection: StoreConnection) -> None:
