@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from tests.acceptance.flows import askable_compra, registering
 from tests.acceptance.purchase import PAYMENTS, paying, stopped_purchase
 from tests.plugins.api_user import exact
@@ -77,6 +78,7 @@ def test_a13_an_answer_that_the_contract_cannot_use_confirms_no_payment(
     assert purchase.charges() == 1
 
 
+@pytest.mark.exhaustive
 def test_a13_after_a_crash_an_unsafe_effect_that_the_ledger_shows_needs_no_operator(
     api_alone: RunningService, providers: ScriptedProviders, start_worker: StartWorker
 ) -> None:
@@ -88,6 +90,7 @@ def test_a13_after_a_crash_an_unsafe_effect_that_the_ledger_shows_needs_no_opera
     assert evidence.checkpoints()["escribir"] == ("SUCCEEDED", 1)
 
 
+@pytest.mark.exhaustive
 def test_a13_a_worker_that_dies_while_it_asks_leaves_the_question_to_the_next_one(
     api_alone: RunningService, providers: ScriptedProviders, start_worker: StartWorker
 ) -> None:

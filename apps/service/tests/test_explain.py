@@ -149,6 +149,53 @@ def test_a_request_whose_flow_can_not_be_read_still_tells_what_happened(past: Pa
     assert past.explained(past.open).splitlines()[-1] == f"  none can be judged: {told['flowFault']}"
 
 
+def test_what_was_asked_about_an_effect_in_doubt_is_told_with_the_next_question(past: Past) -> None:
+    assert past.object_of(past.waiting)["probes"] is None
+    in_doubt(past, next_question="1 hour")
+    past.database.execute(
+        "UPDATE orchestrator.execution SET claims_without_progress = 3 WHERE status = 'RETRY_WAIT'"
+    )
+
+    assert "without storing anything" not in past.object_of(past.waiting)["waitsFor"]
+    told = past.object_of(past.waiting)["probes"]
+    assert (told["action"], told["asked"], told["outcome"]) == ("look", 2, "NOT_FOUND")
+    assert 3_000 < told["nextInSeconds"] <= 3_600
+    assert "asked 2 times whether look happened, last answer NOT_FOUND at " in past.explained(past.waiting)
+    assert "; next question in 3" in past.explained(past.waiting)
+
+
+def test_where_nobody_asks_any_more_no_next_question_is_told(past: Past) -> None:
+    in_doubt(past, next_question="1 hour")
+    past.database.execute(
+        "UPDATE orchestrator.execution SET status = 'RECONCILIATION_REQUIRED' WHERE status = 'RETRY_WAIT'"
+    )
+    assert past.object_of(past.waiting)["probes"]["nextInSeconds"] is None
+    assert "next question" not in past.explained(past.waiting)
+
+
+def in_doubt(past: Past, *, next_question: str) -> None:
+    """Let the waiting execution's action be in doubt, after two questions that found nothing."""
+    past.database.execute(
+        "UPDATE orchestrator.execution SET status = 'RETRY_WAIT', error_code = 'PROVIDER_TIMEOUT',"
+        f" next_attempt_at = now() + interval '{next_question}' WHERE status = 'PENDING'"
+    )
+    past.database.execute(
+        "INSERT INTO orchestrator.action_execution (id, execution_id, action_id, status, attempt_count,"
+        " external_idempotency_key, input_hash, effect, uncertain, started_at, finished_at)"
+        " SELECT gen_random_uuid(), id, 'look', 'UNKNOWN', 1, id || ':look', repeat('0', 64),"
+        " 'NON_IDEMPOTENT_WRITE', true, now(), now() FROM orchestrator.execution WHERE status = 'RETRY_WAIT'"
+    )
+    past.database.execute(
+        "INSERT INTO orchestrator.audit_entry"
+        " SELECT (jsonb_populate_record(entry, jsonb_build_object('id', gen_random_uuid(),"
+        " 'sequence', entry.sequence + later, 'kind', 'EFFECT_PROBED',"
+        ' \'detail\', \'{"action": "look", "probe": "NOT_FOUND"}\'::jsonb))).*'
+        " FROM orchestrator.audit_entry AS entry CROSS JOIN generate_series(1, 2) AS later"
+        " WHERE entry.kind = 'EVENT_ACCEPTED' AND entry.request_id = %s",
+        past.waiting,
+    )
+
+
 def test_values_and_people_are_shown_only_where_asked_for(past: Past) -> None:
     for arguments in ([], ["--format", "json"]):
         shown = past.explained(past.lent, *arguments)

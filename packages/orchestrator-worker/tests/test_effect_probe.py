@@ -247,6 +247,11 @@ def confirming(fields: dict[str, Any], status: str = "200") -> dict[str, Any]:
             ("/probe/answers/200/fields", "PROBE_CONFIRMS_BLINDLY"),
         ),
         (
+            # The shelf may be missing, so that an empty object would confirm.
+            {"answers": confirming({"found": {"literal": True}, "shelf": {"answer": "/place"}})},
+            ("/probe/answers/200/fields", "PROBE_CONFIRMS_BLINDLY"),
+        ),
+        (
             {"answers": confirming({**FIELDS, "weight": {"answer": "/weight"}})},
             ("/probe/answers/200/fields/weight", "UNKNOWN_OUTPUT"),
         ),

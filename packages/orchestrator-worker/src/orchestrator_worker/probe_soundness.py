@@ -53,16 +53,21 @@ def _confirmation_faults(
         message = "Only a 2xx answer confirms; others may come from something that never saw the call."
         yield _fault(place, "PROBE_CONFIRMS_WITHOUT_SUCCESS", message)
     fields = cast("dict[str, JsonObject]", answer["fields"])
-    if not any("answer" in source for source in fields.values()):
-        message = "At least one member has to be read from the answer, or any page would confirm the effect."
-        yield _fault(place.child("fields"), "PROBE_CONFIRMS_BLINDLY", message)
     schema = cast("JsonObject", entry["outputSchema"])
     properties, required = schema.get("properties"), schema.get("required")
+    needed_members = required if isinstance(required, list) else []
+    # What may be missing tells nothing: an empty object would confirm. What has no source at all is told below.
+    if all("literal" in fields.get(name, {}) for name in map(str, needed_members)):
+        message = (
+            "At least one member that the output schema requires has to be read from the answer, or any page would "
+            "confirm the effect."
+        )
+        yield _fault(place.child("fields"), "PROBE_CONFIRMS_BLINDLY", message)
     for name in fields:
         if isinstance(properties, dict) and name not in properties:
             message = "The output schema's properties have no such member."
             yield _fault(place.child("fields").child(name), "UNKNOWN_OUTPUT", message)
-    for needed in required if isinstance(required, list) else ():
+    for needed in needed_members:
         if needed not in fields:
             message = (
                 f"The output schema requires {needed}, so without a source of it nothing is ever confirmed."

@@ -8,9 +8,10 @@ from attrs import frozen
 from orchestrator_domain.audit import AuditEntry, AuditKind
 from orchestrator_domain.exact_json.text import dump_json
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
-from orchestrator_domain.execution.checkpoint import Checkpoint
+from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
 from orchestrator_domain.execution.execution import Execution, ExecutionStatus
 from orchestrator_domain.execution.poison import CLAIMS_WITHOUT_PROGRESS_MAX
+from orchestrator_domain.execution.probe import ProbesMade, probes_made
 from orchestrator_domain.flow.ready import ReadyFlow
 from orchestrator_domain.request.standing import EventStanding, Obstacle
 from orchestrator_domain.simulation.recorded import RecordedRequest
@@ -58,6 +59,8 @@ def as_lines(explained: Explained, *, details: bool) -> Iterator[str]:
     yield f"  {waits_for(explained)}"
     for checkpoint in _checkpoints(explained):
         yield _checkpoint_line(checkpoint, details=details)
+    if (made := _probes(explained)) is not None:
+        yield f"    {_probes_line(explained, made)}"
     yield "which events it would take"
     if explained.flow_fault is not None:
         yield f"  none can be judged: {explained.flow_fault}"
@@ -80,6 +83,7 @@ def as_json(explained: Explained, *, details: bool) -> JsonObject:
         "waitsFor": waits_for(explained),
         "activeExecutionId": None if explained.active is None else str(explained.active.id),
         "actions": [_checkpoint(each, details=details) for each in _checkpoints(explained)],
+        "probes": _probes_object(explained, _probes(explained)),
         "flowFault": explained.flow_fault,
         "events": [_event(standing) for standing in explained.events],
     }
@@ -90,7 +94,8 @@ def waits_for(explained: Explained) -> str:
     if explained.active is None:
         return _without_execution(explained)
     claims = 0 if explained.timing is None else explained.timing.claims_without_progress
-    if claims <= 1:
+    # Each question about an effect in doubt is a claim that stores no checkpoint, and nothing is wrong with that.
+    if claims <= 1 or _probes(explained) is not None:
         return _with_execution(explained, explained.active)
     return (
         f"{_with_execution(explained, explained.active)} It was claimed {claims} times without storing anything, and is"
@@ -149,6 +154,48 @@ def _error_code(entry: AuditEntry) -> str | None:
 
 def _checkpoints(explained: Explained) -> tuple[Checkpoint, ...]:
     return () if explained.active is None else explained.recorded.checkpoints.get(explained.active.id, ())
+
+
+def _probes(explained: Explained) -> ProbesMade | None:
+    active = explained.active
+    if active is None:
+        return None
+    entries = [entry for entry in explained.recorded.entries if entry.execution_id == active.id]
+    return probes_made((entry.detail, entry.created_at) for entry in entries)
+
+
+def _next_question_seconds(explained: Explained, made: ProbesMade) -> float | None:
+    """Return in how many seconds it is asked again, None if nobody asks any more or somebody is at it."""
+    active, timing = explained.active, explained.timing
+    doubted = any(
+        each.action == made.action and each.status is CheckpointStatus.UNKNOWN
+        for each in _checkpoints(explained)
+    )
+    if active is None or timing is None or active.status is not ExecutionStatus.RETRY_WAIT or not doubted:
+        return None
+    return max(0.0, timing.due_in_seconds)
+
+
+def _probes_line(explained: Explained, made: ProbesMade) -> str:
+    seconds = _next_question_seconds(explained, made)
+    again = "" if seconds is None else f"; next question in {seconds:.0f} s"
+    said = f"{made.outcome} at {made.asked_at:%Y-%m-%dT%H:%M:%SZ}"
+    return (
+        f"the provider was asked {made.asked} times whether {made.action} happened, last answer {said}{again}"
+    )
+
+
+def _probes_object(explained: Explained, made: ProbesMade | None) -> JsonValue:
+    if made is None:
+        return None
+    seconds = _next_question_seconds(explained, made)
+    return {
+        "action": made.action,
+        "asked": made.asked,
+        "outcome": made.outcome,
+        "askedAt": f"{made.asked_at:%Y-%m-%dT%H:%M:%S.%fZ}",
+        "nextInSeconds": None if seconds is None else round(seconds),
+    }
 
 
 def _entry_line(entry: AuditEntry, *, details: bool) -> str:
