@@ -28,6 +28,9 @@ def test_a13_a_lost_payment_that_the_ledger_shows_goes_on_by_itself_with_one_cha
     assert asked["path"] == f"{PAYMENTS}/{purchase.execution_id}:autorizar"
     assert asked["idempotencyKey"] is None
     assert purchase.kinds()[-3:] == ["EVENT_ACCEPTED", "EFFECT_PROBED", "TRANSITION_COMPLETED"]
+    exposed = purchase.operator.http.get(f"{service.process.said['managementUrl']}/metrics").text
+    counted = 'orchestrator_effect_probe_seconds_count{integration="PAGO_AUTORIZACION",outcome="CONFIRMED"} '
+    assert counted in exposed
 
 
 def test_a13_a_ledger_that_is_late_is_asked_again(
