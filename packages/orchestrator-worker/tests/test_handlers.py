@@ -288,3 +288,16 @@ async def test_a_handler_that_holds_back_is_told_as_an_attempt_that_was_not_made
     with registry(observer=observer) as running:
         assert running.held(LOOKUP, PATIENT) is None
     assert observer.observations == [told]
+
+
+class FailingToHold(Coroutine):
+    def held(self, definition: ActionDefinition, context: ActionContext) -> Parked | None:  # noqa: ARG002
+        raise RuntimeError
+
+
+async def test_a_handler_that_fails_to_say_whether_it_holds_back_lets_the_attempt_find_out() -> None:
+    observer = RecordingObserver()
+    with registry(FailingToHold(done), observer=observer) as running:
+        assert running.held(LOOKUP, PATIENT) is None
+    (told,) = observer.observations
+    assert isinstance(told, WorkerDisturbed)

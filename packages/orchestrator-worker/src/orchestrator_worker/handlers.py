@@ -69,8 +69,7 @@ class HandlerRegistry:
 
     def held(self, definition: ActionDefinition, context: ActionContext) -> Parked | None:
         """Say whether the action's handler holds an attempt back before it is started."""
-        handler: object = self._handlers.get(definition.type)
-        held = handler.held(definition, context) if isinstance(handler, HoldsBack) else None
+        held = self._held_back(definition, context)
         if held is not None:
             self._observer.action_attempted(
                 execution_id=context.execution_id,
@@ -98,6 +97,16 @@ class HandlerRegistry:
     def close(self) -> None:
         """Take no more calls; a thread that still blocks is left to itself."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _held_back(self, definition: ActionDefinition, context: ActionContext) -> Parked | None:
+        handler: object = self._handlers.get(definition.type)
+        if not isinstance(handler, HoldsBack):
+            return None
+        try:
+            return handler.held(definition, context)
+        except Exception as error:  # noqa: BLE001 - a foreign handler may raise anything; the attempt itself finds out then
+            self._disturbed(context, error)
+            return None
 
     async def _probed(self, definition: ActionDefinition, context: ActionContext) -> ProbeResult:
         handler: object = self._handlers.get(definition.type)
