@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from tests.acceptance.flows import compra
-from tests.plugins.api_user import User
+from tests.plugins.api_user import User, exact
 from tests.plugins.execution_evidence import Evidence
 from tests.plugins.running_service import RunningService
 from tests.plugins.scripted_providers import ScriptedProviders
@@ -15,22 +15,29 @@ EVIDENCE = {"text": "The ledger of the payment provider was read.", "reference":
 
 @frozen(kw_only=True)
 class Purchase:
-    """A purchase that is being paid, and the people around it."""
+    """A purchase that is being paid, and the people around it; `stop` is the one that its operator has seen."""
 
     service: RunningService
     providers: ScriptedProviders
     cashier: User
     request_id: str
     execution_id: str
+    stop: int | None = None
 
     @property
     def operator(self) -> User:
         return self.service.user("operador-1", roles=("EXECUTION_OPERATOR",))
 
     def resolve(self, way: dict[str, Any], *, key: str = "resolve-1", operator: User | None = None) -> Any:
-        body = {"actionId": "autorizar", "evidence": EVIDENCE, **way}
+        body = {"actionId": "autorizar", "stop": self.stop, "evidence": EVIDENCE, **way}
         path = f"/admin/executions/{self.execution_id}/resolve"
         return (operator or self.operator).call("POST", path, body, headers={"Idempotency-Key": key})
+
+    def waiting(self) -> "Purchase":
+        """Return the purchase as its operator finds it once it waits for one."""
+        self.ended()
+        shown = exact(self.operator.call("GET", f"/admin/executions/{self.execution_id}"))
+        return evolve(self, stop=shown["stop"])
 
     def ended(self) -> dict[str, Any]:
         """Wait for the end of the execution, which a worker takes up again once it is resumed."""
@@ -58,7 +65,7 @@ def stopped_purchase(
     purchase = paying(service, providers, failure, flow or compra())
     ended = purchase.ended()
     assert (ended["status"], ended["errorCode"]) == ("RECONCILIATION_REQUIRED", "PROVIDER_TIMEOUT")
-    return purchase
+    return purchase.waiting()
 
 
 def paying(

@@ -90,6 +90,26 @@ def test_a13_a_resolution_is_made_once_and_its_repetition_changes_nothing(charge
     assert charged.charges() == 1
 
 
+def test_a13_what_was_verified_of_one_stop_charges_nobody_at_a_later_one_of_the_same_action(
+    uncharged: Purchase,
+) -> None:
+    # Two operators find that nothing was charged. One says so at once; then the payment happens, and its answer is lost.
+    uncharged.providers.script(PAYMENTS, {"mode": "drop_after_effect"})
+    assert uncharged.resolve(ABSENT, key="at-once").status_code == 200
+    stopped_anew = uncharged.waiting()
+    assert (stopped_anew.ended()["errorCode"], stopped_anew.charges()) == ("PROVIDER_TIMEOUT", 1)
+
+    late = uncharged.resolve(ABSENT, key="late")
+
+    assert code_of(late) == (409, "EXECUTION_NOT_RESOLVABLE")
+    assert exact(late)["pointer"] == "/stop"
+    result = {"status": "AUTHORIZED", "authorizationId": "PAG-000001"}
+    assert stopped_anew.resolve({**CONFIRMED, "result": result}, key="verified-anew").status_code == 200
+    assert stopped_anew.ended()["status"] == "SUCCEEDED"
+    assert stopped_anew.charges() == 1
+    assert stopped_anew.kinds().count("RECONCILIATION_RESOLVED") == 2
+
+
 def test_a13_a_result_that_breaks_the_contract_is_refused_and_the_purchase_stays_blocked(
     charged: Purchase,
 ) -> None:

@@ -123,7 +123,7 @@ async def good_resolutions(service: HttpService) -> list[httpx2.Response]:
         await service.call("GET", f"{EXECUTIONS}/{stopped[0]}", actor=OPERATOR),
     ]
     for execution_id, way in zip(stopped, ways, strict=True):
-        body = {"actionId": "lookup", "evidence": EVIDENCE, **way}
+        body = {"actionId": "lookup", "stop": 1, "evidence": EVIDENCE, **way}
         for _ in range(2):
             path = f"{EXECUTIONS}/{execution_id}/resolve"
             answers.append(await service.call("POST", path, actor=OPERATOR, body=body, headers=KEY))

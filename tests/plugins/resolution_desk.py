@@ -14,7 +14,7 @@ from orchestrator_domain.execution.reconciliation import (
     ResumeWithResult,
     Way,
 )
-from orchestrator_domain.identifiers import EventKey, IdempotencyKey, Role
+from orchestrator_domain.identifiers import EventKey, FencingToken, IdempotencyKey, Role
 from orchestrator_domain.ports.unit_of_work import UnitOfWork
 from orchestrator_domain.request.acceptance import AcceptEventCommand, AnyRevision
 from orchestrator_domain.testing.contracts.stored_cases import StoredCases
@@ -48,7 +48,13 @@ class Desk:
     wakeup: InMemoryWakeup = field(factory=lambda: InMemoryWakeup(ManualClock()))
 
     async def resolve(
-        self, execution: Execution, way: Way, *, key: str = "r-1", work: UnitOfWork | None = None
+        self,
+        execution: Execution,
+        way: Way,
+        *,
+        key: str = "r-1",
+        work: UnitOfWork | None = None,
+        stop: FencingToken | None = None,
     ) -> ExecutionResolved:
         stores = work or self.harness.unit_of_work()
         resolving = ResolveExecution(
@@ -60,7 +66,12 @@ class Desk:
             wakeup=self.wakeup,
         )
         command = ResolveCommand(
-            execution_id=execution.id, action=LOOKUP, way=way, evidence=EVIDENCE, key=IdempotencyKey(key)
+            execution_id=execution.id,
+            action=LOOKUP,
+            way=way,
+            evidence=EVIDENCE,
+            key=IdempotencyKey(key),
+            stop=stop,
         )
         return await resolving(command, OPERATOR)
 

@@ -30,7 +30,9 @@ async def stop_what_is_due(service: HttpService, *, seed: int = 77) -> None:
     queue, identifiers = InMemoryExecutionQueue(service.store), SequentialIdentifiers(seed=seed)
     for claimed in await queue.claim(owner=LeaseOwner("worker-1"), limit=100, lease_seconds=60.0):
         started = checkpoint_of(claimed.execution.id, effect=Effect.NON_IDEMPOTENT_WRITE)
-        await queue.checkpoint(claimed.fence, [write_of(started, identifiers)])
+        known = next(iter(claimed.checkpoints), None)
+        before = None if known is None else (known.status, known.attempts)
+        await queue.checkpoint(claimed.fence, [write_of(started, identifiers, before=before)])
         unknown = started.unknown("PROVIDER_TIMEOUT")
         lost = write_of(unknown, identifiers, before=(started.status, started.attempts))
         fact = fact_about(

@@ -14,6 +14,10 @@ def admitted_whatever_it_is_doing(_command: ResolveCommand, _execution: Executio
     """Take any resolution, whether a worker holds the execution or not."""
 
 
+def of_whichever_stop(_command: ResolveCommand, _stop: Stop) -> None:
+    """Take a resolution for the stop that it finds, whichever was verified."""
+
+
 def resumed_with_a_token_from_the_start(execution: Execution) -> Execution:
     return evolve(execution, status=ExecutionStatus.PENDING, error_code=None, fencing_token=FencingToken(0))
 

@@ -1,8 +1,10 @@
 """Operators who settle what has stopped: they say only what is true, and repeat what they heard no answer to."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from tests.simulation.chances import Chances
 from tests.simulation.promises import require
 from tests.simulation.stepping import Pause, ProcessEnded, pause
@@ -24,7 +26,6 @@ from orchestrator_domain.execution.reconciliation import (
     resolution_kind,
 )
 from orchestrator_domain.identifiers import (
-    ActionKey,
     BusinessScope,
     ExecutionId,
     IdempotencyKey,
@@ -40,9 +41,25 @@ _LOOKS = Pause("before an operator looks", idle=True, in_process=False)
 
 @define
 class Desk:
-    """Which cases are taken, so that no two operators verify one stop and answer another."""
+    """Who is at which case. Those who name the stop may meet at one; who doesn't has it alone, or would answer another."""
 
-    taken: set[ExecutionId] = field(factory=set)
+    _alone: set[ExecutionId] = field(factory=set)
+    _together: Counter[ExecutionId] = field(factory=Counter)
+
+    def is_free(self, execution_id: ExecutionId, *, names_stop: bool) -> bool:
+        return execution_id not in self._alone and (names_stop or not self._together[execution_id])
+
+    @contextmanager
+    def taken(self, execution_id: ExecutionId, *, names_stop: bool) -> Iterator[None]:
+        if names_stop:
+            self._together[execution_id] += 1
+        else:
+            self._alone.add(execution_id)
+        try:
+            yield
+        finally:
+            self._together[execution_id] -= names_stop
+            self._alone.discard(execution_id)
 
 
 @frozen(kw_only=True)
@@ -56,38 +73,54 @@ class SimulatedOperator:
     witness: Witness
     chances: Chances
     desk: Desk
+    _late: list[ResolveCommand] = field(factory=list)
 
     async def resolve_for_ever(self) -> None:
         commands = 0
         while True:
             await pause(_LOOKS)
-            for execution_id in self._worth_a_look():
+            for command in self._late_for_another_stop():
+                self._late.remove(command)
+                await self._send_until_answered(command)
+            names_stop = self.chances.happens(0.7)
+            for execution_id in self._worth_a_look(names_stop=names_stop):
                 commands += 1
                 key = IdempotencyKey(f"operator-{self.number}-{commands}")
-                await self._settle(execution_id, key)
+                with self.desk.taken(execution_id, names_stop=names_stop):
+                    await self._settle(execution_id, key, names_stop=names_stop)
 
-    def _worth_a_look(self) -> Sequence[ExecutionId]:
+    def _late_for_another_stop(self) -> Sequence[ResolveCommand]:
+        """Choose what was verified of a stop that is over, of an execution that has stopped anew."""
+        return [
+            command
+            for command in self._late
+            if (execution := self.witness.rows.executions[command.execution_id].execution).status
+            is ExecutionStatus.RECONCILIATION_REQUIRED
+            and execution.fencing_token != command.stop
+        ][:1]
+
+    def _worth_a_look(self, *, names_stop: bool) -> Sequence[ExecutionId]:
         """Choose one that has stopped; in haste, one that hasn't."""
         hasty = self.chances.fault(0.2)
         found = [
             key
             for key, row in self.witness.rows.executions.items()
-            if key not in self.desk.taken
+            if self.desk.is_free(key, names_stop=names_stop)
             and row.execution.status.active
             and (hasty or row.execution.status is ExecutionStatus.RECONCILIATION_REQUIRED)
         ]
         return [self.chances.one_of(found)] if found else ()
 
-    async def _settle(self, execution_id: ExecutionId, key: IdempotencyKey) -> None:
-        self.desk.taken.add(execution_id)
+    async def _settle(self, execution_id: ExecutionId, key: IdempotencyKey, *, names_stop: bool) -> None:
         try:
             shown = await self.stopped.find(execution_id, self._actor())
-            way = self._true_way(execution_id, shown.stop)
-            await self._send_until_answered(self._command(execution_id, shown.stop.action, way, key))
+            command = self._command(execution_id, shown.stop, key)
+            if names_stop and shown.stop.token is not None:
+                command = evolve(command, stop=shown.stop.token)
+                self._late.append(_of_a_colleague(command))
+            await self._send_until_answered(command)
         except (StorageUnavailable, ProcessEnded):
             return
-        finally:
-            self.desk.taken.discard(execution_id)
 
     def _true_way(self, execution_id: ExecutionId, stop: Stop) -> Way:
         """Return something that is true. Who closes compensates whatever was written, so that it always is."""
@@ -100,15 +133,13 @@ class SimulatedOperator:
             elif self.nothing_will_happen(execution_id):
                 true = [ResumeEffectAbsent(), *true]
         admitted = [way for way in true if resolution_kind(way) in stop.admits]
-        return admitted[0] if len(admitted) == 1 or self.chances.happens(0.7) else admitted[1]
+        return admitted[0] if len(admitted) == 1 or self.chances.happens(0.85) else admitted[1]
 
-    def _command(
-        self, execution_id: ExecutionId, action: ActionKey | None, way: Way, key: IdempotencyKey
-    ) -> ResolveCommand:
+    def _command(self, execution_id: ExecutionId, stop: Stop, key: IdempotencyKey) -> ResolveCommand:
         return ResolveCommand(
             execution_id=execution_id,
-            action=action,
-            way=way,
+            action=stop.action,
+            way=self._true_way(execution_id, stop),
             evidence=Evidence(text=f"Verified for {key}.", reference=str(key)),
             key=key,
         )
@@ -123,7 +154,7 @@ class SimulatedOperator:
                 made = resolution_hash(command) in self.witness.resolutions.made
                 require(not made, "A resolution that was made was refused when it was repeated.")
                 return
-            self.witness.resolutions.acknowledge(resolved.resolution)
+            self.witness.resolutions.acknowledge(resolved.resolution, command.stop)
             if self.chances.happens(0.8):
                 return
 
@@ -133,3 +164,9 @@ class SimulatedOperator:
             roles=frozenset({Role("EXECUTION_OPERATOR")}),
             scopes=frozenset({BusinessScope("NORTH")}),
         )
+
+
+def _of_a_colleague(command: ResolveCommand) -> ResolveCommand:
+    """Return what somebody else has verified of the same stop, who takes longer over it."""
+    evidence = evolve(command.evidence, text=f"Verified beside {command.key}.")
+    return evolve(command, key=IdempotencyKey(f"{command.key}-late"), evidence=evidence)

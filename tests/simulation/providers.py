@@ -61,6 +61,7 @@ class Providers:
     trouble: float
     on_their_way: list[Call] = field(factory=list)
     _remembered: dict[str, datetime] = field(factory=dict)
+    _called: set[str] = field(factory=set)
 
     async def attempt(self, definition: ActionDefinition, context: ActionContext) -> ActionResult:
         """Make one attempt, as an action handler promises."""
@@ -120,13 +121,16 @@ class Providers:
         return not forgets or self._seconds_since(since) <= KEY_MEMORY_SECONDS + _MEMORY_SLACK_SECONDS
 
     def _sent(self, name: str, action: ActionKey, context: ActionContext) -> Call:
-        answer = self._answer(EFFECTS[action])
+        answer = self._answer(EFFECTS[action], asked_again=context.external_key in self._called)
+        self._called.add(context.external_key)
         call = Call(name, action, context, answer, self._has_effect(answer), self.now())
         self.on_their_way.append(call)
         return call
 
-    def _answer(self, effect: Effect) -> ActionResult:
-        if not self.chances.fault(self.trouble):
+    def _answer(self, effect: Effect, *, asked_again: bool) -> ActionResult:
+        # Whoever has failed once is likely to fail again: what was resumed stops anew.
+        trouble = min(0.7, 3 * self.trouble) if asked_again else self.trouble
+        if not self.chances.fault(trouble):
             return _RESULT
         troubles: tuple[ActionResult, ...] = (
             NoWholeAnswer(),

@@ -39,6 +39,7 @@ CHAINS: tuple[tuple[str, ...], ...] = (
     ("book", "look"),
     ("tell", "verify"),
     ("pay", "send"),
+    ("send",),
     ("look",),
     ("book", "tell"),
 )

@@ -180,6 +180,16 @@ VARIANTS: tuple[Variant, ...] = (
         ),
     ),
     Variant(
+        name="late resolution is taken for another stop",
+        patches={f"{_RECONCILIATION}._require_this_stop": broken_resolutions.of_whichever_stop},
+        caught_by=(
+            "A resolution of one stop was taken for another",
+            "The effect of pay happened twice",
+            "The effect of send happened twice",
+        ),
+        seeds_max=3000,
+    ),
+    Variant(
         name="resolution resets the fencing token",
         patches={f"{_RECONCILIATION}._resumed": broken_resolutions.resumed_with_a_token_from_the_start},
         caught_by=("A fencing token shrank",),

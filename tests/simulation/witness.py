@@ -286,7 +286,8 @@ class Witness:
         require(row is not None, "The history tells of an execution that isn't stored.")
         assert row is not None
         if entry.kind is AuditKind.RECONCILIATION_RESOLVED:
-            self.resolutions.look_at(entry, entry.execution_id)
+            # No resolution touches the token, so the row still has that of the stop.
+            self.resolutions.look_at(entry, entry.execution_id, row.execution.fencing_token)
             return
         expected = _KIND_OF_END.get(row.execution.status, AuditKind.EVENT_ACCEPTED)
         asked = entry.kind is AuditKind.EFFECT_PROBED and row.execution.status is ExecutionStatus.RETRY_WAIT

@@ -79,6 +79,7 @@ CREATION: JsonObject = {"typeKey": "LENDING", "data": {"item": "drill"}, "busine
 SCENARIO: JsonObject = {"event": "WITHDRAW"}
 RESOLUTION: JsonObject = {
     "actionId": "lookup",
+    "stop": 1,
     "resolution": "CLOSE_WITHOUT_TRANSITION",
     "evidence": EVIDENCE,
 }

@@ -66,7 +66,7 @@ async def test_an_operator_is_shown_the_facts_that_a_decision_needs(
     assert (case["flow"]["flowKey"], case["flow"]["version"]) == ("LENDING", 1)
     assert (case["event"], case["transitionId"], case["errorCode"]) == ("CHECK", "check", "PROVIDER_TIMEOUT")
     assert case["since"] >= case["createdAt"]
-    assert case["claims"] == 1
+    assert (case["claims"], case["stop"]) == (1, 1)
     action = case["stoppedAction"]
     assert action["externalKey"] == f"{stopped}:lookup"
     assert (action["actionId"], action["status"], action["attempts"]) == ("lookup", "UNKNOWN", 1)
@@ -80,7 +80,7 @@ async def test_one_execution_is_shown_with_the_form_of_its_result_and_what_was_r
     await resolve(service, stopped, CLOSING)
     answer = await service.call("GET", f"{CASES}/{stopped}", actor=OPERATOR)
     shown: Any = json_of(answer)
-    assert (shown["status"], shown["admits"]) == ("FAILED", [])
+    assert (shown["status"], shown["stop"], shown["admits"]) == ("FAILED", None, [])
     assert shown["outputSchema"]["required"] == ["found"]
     assert [one["actionId"] for one in shown["actions"]] == ["lookup"]
     (resolution,) = shown["resolutions"]
@@ -123,6 +123,32 @@ async def test_another_resolution_under_the_key_is_a_conflict_and_under_a_new_on
     assert problem_of(late, 409)["code"] == "EXECUTION_NOT_RESOLVABLE"
 
 
+async def test_a_resolution_of_an_earlier_stop_at_the_same_action_is_refused_and_one_of_this_stop_is_taken(
+    service: HttpService, stopped: str
+) -> None:
+    (seen,) = (await cases(service))["items"]
+    await resolve(service, stopped, {**ABSENT, "stop": seen["stop"]})
+    await stop_what_is_due(service, seed=78)
+    (now,) = (await cases(service))["items"]
+    assert now["stop"] > seen["stop"]
+    late = await resolve(
+        service, stopped, {**ABSENT, "stop": seen["stop"]}, headers={"Idempotency-Key": "r-2"}
+    )
+    assert problem_of(late, 409)["code"] == "EXECUTION_NOT_RESOLVABLE"
+    assert problem_of(late, 409)["pointer"] == "/stop"
+    answer = await resolve(
+        service, stopped, {**ABSENT, "stop": now["stop"]}, headers={"Idempotency-Key": "r-3"}
+    )
+    assert answer.status_code == 200
+
+
+async def test_one_key_with_another_stop_is_a_conflict(service: HttpService, stopped: str) -> None:
+    await resolve(service, stopped, {**ABSENT, "stop": 1})
+    for other in ({**ABSENT, "stop": 2}, ABSENT):
+        answer = await resolve(service, stopped, other)
+        assert problem_of(answer, 409)["code"] == "IDEMPOTENCY_CONFLICT"
+
+
 async def test_an_execution_that_does_not_wait_is_not_resolvable(service: HttpService) -> None:
     execution_id = await accepted_execution(service)
     answer = await resolve(service, execution_id, CLOSING)
@@ -142,6 +168,11 @@ async def test_an_execution_that_does_not_wait_is_not_resolvable(service: HttpSe
         ({"state": "LENT"}, 400, "/state"),
         ({"actionId": 7}, 400, "/actionId"),
         ({"actionId": "other"}, 409, "/actionId"),
+        ({"stop": "1"}, 400, "/stop"),
+        ({"stop": True}, 400, "/stop"),
+        ({"stop": None}, 400, "/stop"),
+        ({"stop": 0}, 400, "/stop"),
+        ({"stop": 2}, 409, "/stop"),
         ({"resolution": "RESUME_WITH_RESULT", "result": {"found": 7}}, 422, "/result/found"),
     ],
 )

@@ -48,9 +48,16 @@ async def execution_taken(harness: PostgresHarness, execution: Execution) -> Asy
 async def under_way(desk: Desk) -> ClaimedExecution:
     """Claim an execution and start the write whose answer will be lost."""
     claimed = await desk.cases.claimed()
-    started = checkpoint_of(claimed.execution.id, effect=Effect.NON_IDEMPOTENT_WRITE)
-    await checkpoint(desk.cases, claimed, claimed.fence, [write_of(started, desk.cases.identifiers)])
+    await start(desk, claimed)
     return claimed
+
+
+async def start(desk: Desk, claimed: ClaimedExecution) -> None:
+    known = next(iter(claimed.checkpoints), None)
+    before = None if known is None else (known.status, known.attempts)
+    started = checkpoint_of(claimed.execution.id, effect=Effect.NON_IDEMPOTENT_WRITE)
+    write = write_of(started, desk.cases.identifiers, before=before)
+    await checkpoint(desk.cases, claimed, claimed.fence, [write])
 
 
 async def stop(desk: Desk, claimed: ClaimedExecution) -> None:
@@ -124,6 +131,28 @@ async def test_a_resolution_after_the_recovery_of_an_earlier_one_is_refused(desk
         await desk.resolve(execution, CLOSING, key="r-2")
     assert await desk.status(execution) is ExecutionStatus.RUNNING
     await checkpoint(desk.cases, claimed, claimed.fence, [])
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_resolution_of_an_earlier_stop_that_waits_for_the_next_one_is_refused_by_it(
+    desk: Desk, way: Way
+) -> None:
+    seen = await stopped(desk.cases)
+    await desk.resolve(seen, ResumeEffectAbsent(), stop=seen.fencing_token)
+    (claimed,) = await _claimed(desk)
+    await start(desk, claimed)
+    async with execution_taken(desk.harness, seen):
+        stopping = asyncio.create_task(stop(desk, claimed))
+        await waits_for_a_lock(desk.harness)
+        late = asyncio.create_task(desk.resolve(seen, way, key="r-2", stop=seen.fencing_token))
+        await waits_for_a_lock(desk.harness, how_many=2)
+    await stopping
+    with pytest.raises(ExecutionNotResolvable) as refusal:
+        await late
+    assert refusal.value.pointer == "/stop"
+    assert await desk.status(seen) is ExecutionStatus.RECONCILIATION_REQUIRED
+    assert (await desk.kinds(seen)).count(AuditKind.RECONCILIATION_RESOLVED) == 1
+    await desk.resolve(seen, way, key="r-3", stop=claimed.fence.token)
 
 
 @pytest.mark.parametrize("write", FENCED_WRITES)

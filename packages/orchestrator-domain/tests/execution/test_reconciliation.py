@@ -121,7 +121,7 @@ def test_a_stop_names_the_first_action_without_a_result_and_what_it_admits(
     admits: tuple[ResolutionKind, ...],
 ) -> None:
     stop = stop_of(*checkpoints, code=code)
-    assert (stop.action, stop.admits) == (action, admits)
+    assert (stop.action, stop.admits, stop.token) == (action, admits, stopped().fencing_token)
     assert stop.checkpoint == next((one for one in checkpoints if one.action == action), None)
 
 
@@ -130,7 +130,8 @@ def test_a_request_that_moved_since_admits_only_closing() -> None:
 
 
 def test_an_execution_whose_flow_can_not_be_read_admits_only_closing() -> None:
-    assert stop_of(DONE, UNKNOWN, actions=()) == Stop(action=None, checkpoint=None, admits=ONLY_CLOSING)
+    stop = stop_of(DONE, UNKNOWN, actions=())
+    assert (stop.action, stop.checkpoint, stop.admits) == (None, None, ONLY_CLOSING)
 
 
 def resolve(
@@ -140,8 +141,9 @@ def resolve(
     execution: Execution | None = None,
     action: ActionKey | None = SECOND,
     evidence: Evidence = EVIDENCE,
+    token: FencingToken | None = None,
 ) -> Resolved:
-    command = command_of(way, action=action, evidence=evidence)
+    command = evolve(command_of(way, action=action, evidence=evidence), stop=token)
     return decide_resolution(
         command, execution or stopped(), stop or stop_of(DONE, UNKNOWN), chain_contract(SECOND, WRITE)
     )
@@ -214,6 +216,23 @@ def test_a_resolution_of_another_action_is_refused(action: ActionKey | None) -> 
     assert refusal.value.pointer == "/actionId"
 
 
+@pytest.mark.parametrize(
+    "way", [ResumeWithResult(result={"value": 7}), ResumeEffectAbsent(), CloseWithoutTransition()]
+)
+def test_a_resolution_of_another_stop_is_refused_and_one_of_this_stop_is_taken(way: Way) -> None:
+    for other in (3, 5):
+        with pytest.raises(ExecutionNotResolvable) as refusal:
+            resolve(way, token=FencingToken(other))
+        assert refusal.value.pointer == "/stop"
+    assert resolve(way, token=stopped().fencing_token) == resolve(way)
+
+
+def test_what_does_not_wait_has_no_stop_that_could_be_named() -> None:
+    for status in ExecutionStatus:
+        stop = find_stop(evolve(stopped(), status=status), ACTIONS, {}, as_accepted=True)
+        assert (stop.token is not None) is (status is ExecutionStatus.RECONCILIATION_REQUIRED)
+
+
 @pytest.mark.parametrize("way", [ResumeWithResult(result={"value": 7}), ResumeEffectAbsent()])
 def test_a_failed_decision_admits_no_way_on(way: Way) -> None:
     stop = stop_of(DONE, tried(SECOND, CheckpointStatus.SUCCEEDED), code="AMBIGUOUS_DECISION")
@@ -272,6 +291,8 @@ def test_commands_that_differ_anywhere_have_different_hashes() -> None:
         command_of(ResumeWithResult(result={"value": 8})),
         command_of(ResumeEffectAbsent(), evidence=evolve(EVIDENCE, text="Other words.")),
         command_of(ResumeEffectAbsent(), evidence=evolve(EVIDENCE, reference="CASE-8")),
+        evolve(command_of(ResumeEffectAbsent()), stop=FencingToken(4)),
+        evolve(command_of(ResumeEffectAbsent()), stop=FencingToken(5)),
     ]
     assert len({resolution_hash(command) for command in commands}) == len(commands)
     assert resolution_hash(commands[0]) == resolution_hash(evolve(commands[0], key=IdempotencyKey("other")))

@@ -32,6 +32,7 @@ from orchestrator_domain.identifiers import (
     BusinessScope,
     CorrelationId,
     ExecutionId,
+    FencingToken,
     IdempotencyKey,
     Role,
     Subject,
@@ -100,7 +101,12 @@ def attempted(service: EmbeddedService) -> list[str]:
 
 
 def command(
-    execution: Execution, way: Way, *, key: str = "resolve-1", action: ActionKey | None = SECOND
+    execution: Execution,
+    way: Way,
+    *,
+    key: str = "resolve-1",
+    action: ActionKey | None = SECOND,
+    stop: FencingToken | None = None,
 ) -> ResolveCommand:
     return ResolveCommand(
         execution_id=execution.id,
@@ -109,13 +115,20 @@ def command(
         evidence=EVIDENCE,
         key=IdempotencyKey(key),
         correlation_id=CorrelationId("trace-9"),
+        stop=stop,
     )
 
 
 async def resolve(
-    service: EmbeddedService, execution: Execution, way: Way, *, operator: Actor = OPERATOR, key: str = "r-1"
+    service: EmbeddedService,
+    execution: Execution,
+    way: Way,
+    *,
+    operator: Actor = OPERATOR,
+    key: str = "r-1",
+    stop: FencingToken | None = None,
 ) -> ExecutionResolved:
-    return await resolving(service)(command(execution, way, key=key), operator)
+    return await resolving(service)(command(execution, way, key=key, stop=stop), operator)
 
 
 async def test_a_confirmed_effect_is_not_repeated_and_the_transition_is_finished() -> None:
@@ -189,6 +202,7 @@ async def test_a_resolution_is_told_by_the_history_and_its_chain_holds() -> None
         "resolutionId": str(resolved.resolution.id),
         "resolution": "CLOSE_WITHOUT_TRANSITION",
         "action": "second",
+        "stop": 1,
         "errorCode": "PROVIDER_TIMEOUT",
         "payloadHash": resolved.resolution.payload_hash,
         "correlationId": "trace-9",
@@ -283,6 +297,29 @@ async def test_a_fresh_budget_may_be_used_up_again_and_resolved_again() -> None:
         ResolutionKind.CLOSE_WITHOUT_TRANSITION,
     ]
     assert shown.stop.admits == ()
+
+
+async def test_what_was_verified_of_one_stop_is_never_taken_for_a_later_one_at_the_same_action() -> None:
+    handler = ScriptedHandler()
+    handler.script(FIRST, chain_result(FIRST))
+    handler.script(SECOND, NoWholeAnswer(), NoWholeAnswer())
+    service = service_with(Effect.READ_ONLY, Effect.NON_IDEMPOTENT_WRITE, handler=handler)
+    execution = await stopped(service)
+    seen = (await stopped_executions(service).find(execution.id, OPERATOR)).stop.token
+    await resolve(service, execution, ResumeEffectAbsent(), key="faster", stop=seen)
+    assert (await service.run()).status is ExecutionStatus.RECONCILIATION_REQUIRED
+    for way in WAYS:
+        with pytest.raises(ExecutionNotResolvable) as refusal:
+            await resolve(service, execution, way, key="late", stop=seen)
+        assert refusal.value.pointer == "/stop"
+    assert attempted(service) == [FIRST, SECOND, SECOND]
+    # The command that was made is still told as made, by its key; of another stop it would be another command.
+    assert (await resolve(service, execution, ResumeEffectAbsent(), key="faster", stop=seen)).replayed
+    now = (await stopped_executions(service).find(execution.id, OPERATOR)).stop.token
+    with pytest.raises(IdempotencyConflict):
+        await resolve(service, execution, ResumeEffectAbsent(), key="faster", stop=now)
+    closed = await resolve(service, execution, CloseWithoutTransition(), key="verified-anew", stop=now)
+    assert closed.execution.status is ExecutionStatus.FAILED
 
 
 async def test_an_operator_is_shown_where_an_execution_stands_and_what_it_admits() -> None:

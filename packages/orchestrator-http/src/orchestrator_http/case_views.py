@@ -26,6 +26,7 @@ def case_view(shown: CaseShown) -> JsonObject:
         "since": moment(execution.updated_at),
         "claims": execution.attempts,
         "correlationId": execution.correlation_id,
+        "stop": shown.stop.token,
         "stoppedAction": _stopped_action(shown),
         "probes": _probes(shown.case.probes),
         "admits": [kind.value for kind in shown.stop.admits],

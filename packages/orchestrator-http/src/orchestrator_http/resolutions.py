@@ -19,7 +19,7 @@ from orchestrator_domain.execution.reconciliation import (
     ResumeWithResult,
     Way,
 )
-from orchestrator_domain.identifiers import ActionKey, ExecutionId
+from orchestrator_domain.identifiers import ActionKey, ExecutionId, FencingToken
 from orchestrator_domain.ports.reconciliation_store import CasePosition
 from orchestrator_domain.usecases.permissions import EXECUTION_OPERATOR, require_any
 from orchestrator_domain.usecases.resolve_execution import ResolveExecution
@@ -80,7 +80,7 @@ async def _command(call: Call) -> ResolveCommand:
     body = members(
         await call.json_object(),
         required={"resolution": str, "evidence": dict},
-        optional={"actionId": str, "result": dict},
+        optional={"actionId": str, "stop": int, "result": dict},
     )
     return ResolveCommand(
         execution_id=execution_id,
@@ -89,7 +89,17 @@ async def _command(call: Call) -> ResolveCommand:
         evidence=_evidence(object_of(body, "evidence")),
         key=key,
         correlation_id=call.correlation_id,
+        stop=_stop(body),
     )
+
+
+def _stop(body: JsonObject) -> FencingToken | None:
+    if "stop" not in body:
+        return None
+    token = cast("int", body["stop"])
+    if token < 1:
+        raise InvalidBody("A stop is named by the number that the execution shows.", pointer="/stop")
+    return FencingToken(token)
 
 
 def _way(body: JsonObject) -> Way:

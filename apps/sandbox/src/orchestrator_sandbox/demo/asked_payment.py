@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-from attrs import define
+from attrs import define, field
 
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_sandbox.demo.case import Case, Office, created_request
@@ -27,7 +27,7 @@ class AskedPayment:
     flow: JsonObject
     _calls_before: int = 0
     _unconfirmed: Case | None = None
-    _execution_id: str = ""
+    _stopped: dict[str, Any] = field(factory=dict)
 
     def steps(self) -> Iterator[Step]:
         """Return the steps in their order; later ones build on earlier ones."""
@@ -74,22 +74,23 @@ class AskedPayment:
 
     def _look(self) -> str:
         waiting = self.operator.done("GET", "/admin/executions?status=RECONCILIATION_REQUIRED").json()
-        (case,) = waiting["items"]
-        self._execution_id = str(case["executionId"])
-        probes: dict[str, Any] = case["probes"] or {}
+        (self._stopped,) = waiting["items"]
+        probes: dict[str, Any] = self._stopped["probes"] or {}
         often = "again" if probes.get("asked", 0) > 1 else "once"
         return f"{probes.get('actionId')}: {probes.get('outcome')}, asked {often}"
 
     def _verified_absent(self) -> str:
         body: JsonObject = {
             "actionId": "autorizar",
+            "stop": self._stopped["stop"],
             "resolution": "RESUME_EFFECT_ABSENT",
             "evidence": {"text": "The provider states that nothing was charged.", "reference": "OPS-18"},
         }
-        path = f"/admin/executions/{self._execution_id}/resolve"
+        execution_id = str(self._stopped["executionId"])
+        path = f"/admin/executions/{execution_id}/resolve"
         self.operator.done("POST", path, body, headers={"Idempotency-Key": str(uuid4())})
         assert self._unconfirmed is not None, "a step before has created it"
-        return self._unconfirmed.ended(self._execution_id)
+        return self._unconfirmed.ended(execution_id)
 
     def _charges(self) -> str:
         calls = self.office.doubles.calls(PAYMENTS)[self._calls_before :]

@@ -90,6 +90,7 @@ class Purchase:
             return "the ledger holds no such payment"
         body: JsonObject = {
             "actionId": action["actionId"],
+            "stop": self._stopped["stop"],
             "resolution": "RESUME_WITH_RESULT",
             "result": found,
             "evidence": {"text": "Read in the ledger of the payment provider.", "reference": "OPS-17"},

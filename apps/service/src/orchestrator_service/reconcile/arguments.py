@@ -40,6 +40,13 @@ def _resolve(actions: Any) -> None:
         "resolve", help="say what was verified; exit 1 if it is refused, or would be under --dry-run"
     )
     resolve.add_argument("execution", metavar="EXECUTION", help="the execution's id")
+    resolve.add_argument(
+        "--stop",
+        required=True,
+        type=int,
+        metavar="STOP",
+        help="the stop that was verified, as `reconcile show` tells it; a later one is never resolved by mistake",
+    )
     resolve.add_argument("--resolution", required=True, choices=_RESOLUTIONS)
     resolve.add_argument(
         "--stopped-action", metavar="ACTION", help="the action that stopped; leave it out only where none did"

@@ -9,9 +9,11 @@ from orchestrator_service.authoring.screen import show
 
 def tell_case(case: Mapping[str, Any]) -> None:
     """Print a case in two lines, which execution since when, and what stopped it; and what was asked, if anything was."""
+    stop = "" if case["stop"] is None else f", stop {case['stop']}"
     flow = f"{case['flow']['flowKey']} v{case['flow']['version']}"
     show(
-        (str(case["executionId"]), "bold"), f"  {case['errorCode'] or case['status']}  since {case['since']}"
+        (str(case["executionId"]), "bold"),
+        f"  {case['errorCode'] or case['status']}  since {case['since']}{stop}",
     )
     show(f"    {flow}, {case['event']} in {case['state']}; {_action_in_words(case['stoppedAction'])}")
     if case["probes"] is not None:

@@ -43,6 +43,10 @@ def hindrances(detail: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
     if not detail["admits"]:
         return [f"The execution is {detail['status']} and doesn't wait for a resolution."]
     found = []
+    if body["stop"] != detail["stop"]:
+        found.append(
+            f"The execution waits at stop {detail['stop']}; verify that one, and name it with --stop."
+        )
     if body.get("actionId") != stopped:
         found.append(f"The action that stopped is {stopped or 'none'}; name it with --stopped-action.")
     if body["resolution"] not in detail["admits"]:
@@ -51,7 +55,11 @@ def hindrances(detail: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
 
 
 def effects(detail: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
-    """Tell in sentences what the resolution would do."""
+    """Tell in sentences what the resolution would do, and to which stop."""
+    return [f"Stop {detail['stop']} would be resolved.", *_consequences(detail, body)]
+
+
+def _consequences(detail: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
     action = detail["stoppedAction"]
     match body["resolution"]:
         case "RESUME_WITH_RESULT":
@@ -73,6 +81,7 @@ def effects(detail: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
 
 def _body(chosen: argparse.Namespace) -> JsonObject:
     body: JsonObject = {
+        "stop": chosen.stop,
         "resolution": chosen.resolution,
         "evidence": {"text": chosen.evidence, "reference": chosen.reference},
     }

@@ -20,6 +20,7 @@ from orchestrator_domain.identifiers import (
     ActionKey,
     CorrelationId,
     ExecutionId,
+    FencingToken,
     IdempotencyKey,
     Sha256Hex,
 )
@@ -70,23 +71,31 @@ class Evidence:
 
 @frozen(kw_only=True)
 class ResolveCommand:
-    """Resolve one execution; `action` is the one that stopped it, None where none did."""
+    """Resolve one execution; `action` is the one that stopped it, None where none did.
+
+    `stop` is the token of the stop that was verified; None takes whichever stop is there when the command arrives.
+    """
 
     execution_id: ExecutionId
     action: ActionKey | None
     way: Way
     evidence: Evidence
     key: IdempotencyKey
+    stop: FencingToken | None = None
     correlation_id: CorrelationId | None = None
 
 
 @frozen(kw_only=True)
 class Stop:
-    """Where an execution stands: the first action without a result, what is known of it, and the ways that it admits."""
+    """Where an execution stands: the first action without a result, what is known of it, and the ways that it admits.
+
+    `token` tells this stop from every other of the execution; None where it doesn't wait for a resolution.
+    """
 
     action: ActionKey | None
     checkpoint: Checkpoint | None
     admits: tuple[ResolutionKind, ...]
+    token: FencingToken | None = None
 
 
 @frozen(kw_only=True)
@@ -110,16 +119,16 @@ def resolution_kind(way: Way) -> ResolutionKind:
 
 def resolution_hash(command: ResolveCommand) -> Sha256Hex:
     """Return the hash by which a repeated command is told from another one under the same key."""
-    return Sha256Hex(
-        sha256_hex(
-            {
-                "actionId": command.action,
-                "resolution": resolution_kind(command.way).value,
-                "evidence": {"text": command.evidence.text, "reference": command.evidence.reference},
-                "result": given_result(command.way),
-            }
-        )
-    )
+    said: JsonObject = {
+        "actionId": command.action,
+        "resolution": resolution_kind(command.way).value,
+        "evidence": {"text": command.evidence.text, "reference": command.evidence.reference},
+        "result": given_result(command.way),
+    }
+    if command.stop is not None:
+        # Left out, it leaves the hash of a command as it was before commands could name a stop.
+        said["stop"] = command.stop
+    return Sha256Hex(sha256_hex(said))
 
 
 def given_result(way: Way) -> JsonObject | None:
@@ -146,6 +155,7 @@ def find_stop(
         action=action,
         checkpoint=checkpoint,
         admits=_admitted(execution, action, checkpoint, as_accepted=as_accepted),
+        token=_stop_token(execution),
     )
 
 
@@ -154,8 +164,9 @@ def decide_resolution(
 ) -> Resolved:
     """Decide what the command makes of the execution; `contract` is the pinned one of the action that stopped.
 
-    Raises ExecutionNotResolvable when it doesn't wait, stands elsewhere or doesn't admit this way, and InvalidInput
-    when the evidence is empty or too long, or the result breaks the output schema. Nothing is to be stored then.
+    Raises ExecutionNotResolvable when it doesn't wait, has stopped anew since, stands elsewhere or doesn't admit this
+    way, and InvalidInput when the evidence is empty or too long, or the result breaks the output schema. Nothing is to
+    be stored then.
     """
     _require_evidence(command.evidence)
     _require_admitted(command, execution, stop)
@@ -177,6 +188,12 @@ def decide_resolution(
 
 def _succeeded(checkpoint: Checkpoint | None) -> bool:
     return checkpoint is not None and checkpoint.status is CheckpointStatus.SUCCEEDED
+
+
+def _stop_token(execution: Execution) -> FencingToken | None:
+    """Return what no two stops share: each needs a claim of its own, which raises the token; no resolution touches it."""
+    stopped = execution.status is ExecutionStatus.RECONCILIATION_REQUIRED
+    return execution.fencing_token if stopped else None
 
 
 def _admitted(
@@ -205,6 +222,7 @@ def _require_evidence(evidence: Evidence) -> None:
 def _require_admitted(command: ResolveCommand, execution: Execution, stop: Stop) -> None:
     if execution.status is not ExecutionStatus.RECONCILIATION_REQUIRED:
         raise ExecutionNotResolvable("This execution doesn't wait for a resolution.")
+    _require_this_stop(command, stop)
     if command.action != stop.action:
         raise ExecutionNotResolvable(
             "This isn't the action that stopped the execution; read the execution again.", pointer="/actionId"
@@ -212,6 +230,14 @@ def _require_admitted(command: ResolveCommand, execution: Execution, stop: Stop)
     if resolution_kind(command.way) not in stop.admits:
         admitted = ", ".join(stop.admits)
         raise ExecutionNotResolvable(f"This stop admits only {admitted}.", pointer="/resolution")
+
+
+def _require_this_stop(command: ResolveCommand, stop: Stop) -> None:
+    """Refuse what was verified of another stop, even one at the same action."""
+    if command.stop not in (None, stop.token):
+        raise ExecutionNotResolvable(
+            "The execution has stopped anew since; read it again, and verify this stop.", pointer="/stop"
+        )
 
 
 def _require_within_contract(result: JsonObject, contract: ActionContract | None) -> None:

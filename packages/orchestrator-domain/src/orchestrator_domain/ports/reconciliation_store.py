@@ -81,7 +81,7 @@ class ReconciliationStore(Protocol):
     the request, the execution and its checkpoints, and then reads what they committed. `save` writes execution,
     checkpoint, record and fact together, for a case that was locked in this transaction: a resumed execution is due at
     once with its claims counted afresh, a closed one releases its request and bumps the revision; the fencing token
-    stays, so that it only ever grows. Records are only ever added; `resolutions` gives them in the order of writing.
+    stays, so that it only ever grows, and tells the stops of one execution apart. Records are only ever added; `resolutions` gives them in the order of writing.
     """
 
     async def list_cases(

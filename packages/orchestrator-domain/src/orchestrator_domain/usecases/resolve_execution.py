@@ -114,6 +114,8 @@ class ResolveExecution:
                 "resolutionId": str(record.id),
                 "resolution": record.kind.value,
                 "action": command.action,
+                # Which stop it ended, whether the command named it or not.
+                "stop": case.execution.fencing_token,
                 "errorCode": case.execution.error_code,
                 # Proves which evidence and result the row of the resolution held when it was written.
                 "payloadHash": record.payload_hash,

@@ -197,6 +197,23 @@ class ReconciliationStoreContract:
         await resolved_with(cases, before, closed, record=records[1])
         assert [one.key for one in await resolutions(harness, before.id)] == [one.key for one in records]
 
+    async def test_every_stop_of_an_execution_has_a_token_that_no_resolution_and_no_other_stop_shares(
+        self, harness: StoreHarness
+    ) -> None:
+        cases = StoredCases(harness=harness)
+        stops = [await stopped(cases)]
+        for number in range(2):
+            record = record_of(cases, stops[-1], key=f"resolve-{number}")
+            resumed = await resolved_with(cases, stops[-1], afresh, record=record)
+            assert resumed.fencing_token == stops[-1].fencing_token
+            stops.append(await stopped_again(cases))
+            seen = await locked(harness, stops[-1].id, HERE)
+            (one,) = await listed(harness, HERE)
+            assert seen is not None
+            assert seen.execution.fencing_token == one.execution.fencing_token == stops[-1].fencing_token
+        assert [one.id for one in stops] == [stops[0].id] * 3
+        assert stops[0].fencing_token < stops[1].fencing_token < stops[2].fencing_token
+
     async def test_a_story_that_fails_after_a_resolution_leaves_nothing_of_it(
         self, harness: StoreHarness
     ) -> None:
