@@ -1,7 +1,10 @@
 """The command `orchestrator`: what it answers with, and what it says when it can't begin."""
 
 import json
+import os
 import socket
+import subprocess
+import sys
 
 import pytest
 from tests.plugins.migrated_database import TestDatabase
@@ -28,6 +31,21 @@ def test_settings_with_faults_end_with_2_and_one_line_for_each(
     assert all(line.startswith("SETTINGS_INVALID: ") for line in said.err.splitlines())
     assert "hunter2" not in said.err
     assert "Traceback" not in said.err
+
+
+def test_a_service_does_not_load_what_draws_tracebacks_and_leaves_it_to_others() -> None:
+    told = "import sys; from orchestrator_service.cli import main; main(['serve']); loaded = set(sys.modules)"
+    asked = "import rich; print('structlog' in loaded, 'rich' in loaded, 'rich' in sys.modules)"
+
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{told}; {asked}"],
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert ended.stdout.split() == ["True", "False", "True"]
 
 
 @pytest.mark.parametrize("arguments", [[], ["fly"], ["serve", "--now"]])
