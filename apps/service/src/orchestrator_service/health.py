@@ -1,12 +1,13 @@
 """`orchestrator health`: ask the process on this machine how it is, for supervisors that can only run a command."""
 
+import ssl
 import sys
 from collections.abc import Mapping
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Final
 
 from orchestrator_service.environment import Environment, SettingsInvalid
-from orchestrator_service.settings import health_listener_from
+from orchestrator_service.settings import Listener, health_listener_from
 
 _SECONDS_MAX: Final = 3.0
 # A listener on all addresses is asked on this machine's own.
@@ -23,13 +24,13 @@ def ask_health(variables: Mapping[str, str], question: str) -> int:
     )
     if environment.faults:
         raise SettingsInvalid(tuple(environment.faults))
-    answer = _status(_OWN.get(listener.host, listener.host), listener.port, f"/health/{question}")
+    answer = _status(listener, f"/health/{question}")
     print(answer, file=sys.stdout if answer == "200" else sys.stderr)
     return 0 if answer == "200" else 1
 
 
-def _status(host: str, port: int, path: str) -> str:
-    connection = HTTPConnection(host, port, timeout=_SECONDS_MAX)
+def _status(listener: Listener, path: str) -> str:
+    connection = _connection(listener)
     try:
         connection.request("GET", path)
         return str(connection.getresponse().status)
@@ -37,3 +38,15 @@ def _status(host: str, port: int, path: str) -> str:
         return f"No answer ({type(fault).__name__})."
     finally:
         connection.close()
+
+
+def _connection(listener: Listener) -> HTTPConnection:
+    host = _OWN.get(listener.host, listener.host)
+    if listener.tls is None:
+        return HTTPConnection(host, listener.port, timeout=_SECONDS_MAX)
+    # The certificate is in the name that callers know, not in that of this machine's own address; nothing is sent
+    # that somebody else mustn't read.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return HTTPSConnection(host, listener.port, timeout=_SECONDS_MAX, context=context)

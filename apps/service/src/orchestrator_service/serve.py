@@ -20,6 +20,7 @@ from structlog.stdlib import get_logger
 from orchestrator_domain.errors import OrchestratorError
 from orchestrator_service.assembly import Service, assembled
 from orchestrator_service.environment import SettingsInvalid
+from orchestrator_service.listener_tls import ListenerTls
 from orchestrator_service.logs import configure_logs
 from orchestrator_service.settings import Listener, Settings, read_settings
 
@@ -132,12 +133,15 @@ class Process:
         if fault is not None or not self._ending.is_set():
             get_logger("orchestrator").error("part_ended_unexpectedly", part=part.get_name(), exc_info=fault)
 
-    async def _announce(self) -> None:
-        """Tell whoever started the process where it listens, in one JSON line on standard output."""
+    async def urls(self) -> dict[str, str]:
+        """Return where it listens, by `apiUrl` and `managementUrl`, once it does."""
         for server, _ in self._servers.values():
             await server.listening.wait()
-        urls = {name: _url(bound) for name, (_, bound) in self._servers.items()}
-        ready = {"ready": True, "apiUrl": None, "managementUrl": None, **urls}
+        return {name: _url(bound, server.config) for name, (server, bound) in self._servers.items()}
+
+    async def _announce(self) -> None:
+        """Tell whoever started the process where it listens, in one JSON line on standard output."""
+        ready = {"ready": True, "apiUrl": None, "managementUrl": None, **await self.urls()}
         print(json.dumps({**ready, "worker": self.service.worker is not None}), flush=True)
 
     async def _close_listeners(self) -> None:
@@ -148,10 +152,10 @@ class Process:
             server.should_exit = True
 
     def _bind(self, name: str, application: ASGIApp, listener: Listener) -> None:
-        self._servers[name] = (_Server(server_config(application)), _bound_socket(listener))
+        self._servers[name] = (_Server(server_config(application, tls=listener.tls)), _bound_socket(listener))
 
 
-def server_config(application: ASGIApp) -> uvicorn.Config:
+def server_config(application: ASGIApp, *, tls: ListenerTls | None = None) -> uvicorn.Config:
     """Return how the server answers for an application; `bench` measures it so, too."""
     return uvicorn.Config(
         application,
@@ -164,6 +168,8 @@ def server_config(application: ASGIApp) -> uvicorn.Config:
         date_header=True,
         proxy_headers=False,
         timeout_graceful_shutdown=_ANSWER_SECONDS_MAX,
+        ssl_certfile=None if tls is None else tls.certificate_file,
+        ssl_keyfile=None if tls is None else tls.key_file,
     )
 
 
@@ -180,9 +186,10 @@ def _bound_socket(listener: Listener) -> socket.socket:
     return bound
 
 
-def _url(bound: socket.socket) -> str:
+def _url(bound: socket.socket, config: uvicorn.Config) -> str:
+    scheme = "https" if config.is_ssl else "http"
     host, port = bound.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def _on_signals(end: Callable[[], None]) -> None:

@@ -41,6 +41,11 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "Listening": {
         "LISTEN_HOST": "Where the API listens.",
         "LISTEN_PORT": "On which port; 0 takes a free one.",
+        "LISTEN_TLS_CERTIFICATE_FILE": (
+            "The certificate that the API shows, with its chain, as PEM; without one it speaks plain HTTP and whatever "
+            "stands before it ends TLS. Both files are read at the start: a new certificate needs a restart."
+        ),
+        "LISTEN_TLS_KEY_FILE": "The key of that certificate, as PEM and without a password.",
         "MANAGEMENT_HOST": "Where `/health/live`, `/health/ready` and `/metrics` are served.",
         "MANAGEMENT_PORT": "On which port; 0 takes a free one, and without it there are no metrics.",
     },

@@ -11,6 +11,7 @@ from attrs import asdict, field, fields_dict, frozen
 from orchestrator_domain.flow.limits import HARD_MAXIMUM, FlowLimits
 from orchestrator_service.environment import Environment, SettingsInvalid
 from orchestrator_service.issuers import IssuerArguments, read_issuers
+from orchestrator_service.listener_tls import ListenerTls, fault_of
 
 _CURSOR_SECRET_CHARACTERS_MIN = 32
 _BYTES_LEAST = 1024
@@ -38,8 +39,11 @@ _OUR_PREFIXES = (
 
 @frozen(kw_only=True)
 class Listener:
+    """Where something listens, and in which certificate's name; without one it speaks plain HTTP."""
+
     host: str
     port: int
+    tls: ListenerTls | None = None
 
 
 @frozen(kw_only=True)
@@ -129,7 +133,7 @@ def settings_from(environment: Environment) -> Settings:
         database_url=environment.database_url("DATABASE_URL", "the URL of the restricted runtime role"),
         database_pool=environment.integer("DATABASE_POOL", 10, least=2, most=200),
         database_wait_seconds=environment.seconds("DATABASE_WAIT_SECONDS", 30, least=0, most=3600),
-        listen=_listener(environment, "LISTEN", 8080),
+        listen=_api_listener(environment),
         management=_management(environment),
         request_api_enabled=request_api,
         flow_admin_enabled=flow_admin,
@@ -153,13 +157,33 @@ def settings_from(environment: Environment) -> Settings:
 
 def health_listener_from(environment: Environment) -> Listener:
     """Say where the process tells its health: on the management port if there is one, else beside the API."""
-    return _management(environment) or _listener(environment, "LISTEN", 8080)
+    return _management(environment) or _api_listener(environment)
 
 
-def _listener(environment: Environment, prefix: str, port: int) -> Listener:
-    host = environment.text(f"{prefix}_HOST", "127.0.0.1")
+def _api_listener(environment: Environment) -> Listener:
+    host = environment.text("LISTEN_HOST", "127.0.0.1")
     assert host is not None
-    return Listener(host=host, port=environment.integer(f"{prefix}_PORT", port, least=0, most=65535))
+    return Listener(
+        host=host,
+        port=environment.integer("LISTEN_PORT", 8080, least=0, most=65535),
+        tls=_listener_tls(environment),
+    )
+
+
+def _listener_tls(environment: Environment) -> ListenerTls | None:
+    faults_before = len(environment.faults)
+    certificate = environment.file("LISTEN_TLS_CERTIFICATE_FILE")
+    key = environment.file("LISTEN_TLS_KEY_FILE")
+    if certificate is None or key is None:
+        environment.check(
+            that=certificate is key,
+            otherwise="LISTEN_TLS_CERTIFICATE_FILE and LISTEN_TLS_KEY_FILE are set together or not at all.",
+        )
+        return None
+    tls = ListenerTls(certificate_file=certificate, key_file=key)
+    if len(environment.faults) == faults_before and (fault := fault_of(tls)) is not None:
+        environment.faults.append(fault)
+    return tls
 
 
 def _management(environment: Environment) -> Listener | None:
