@@ -34,6 +34,8 @@ async def opened_tracer_provider(endpoint: str | None, opened: AsyncExitStack) -
         from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
         from opentelemetry.sdk.trace import TracerProvider as RecordingProvider  # noqa: PLC0415
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+
+        from orchestrator_service.collector_answers import session_without_bodies  # noqa: PLC0415
     except ImportError:
         raise SettingsInvalid(
             ("TRACES_ENDPOINT is set, but the extra otlp of orchestrator-service is not installed.",)
@@ -41,7 +43,8 @@ async def opened_tracer_provider(endpoint: str | None, opened: AsyncExitStack) -
     provider = RecordingProvider(
         resource=Resource.create({"service.name": SCOPE_NAME}), shutdown_on_exit=False
     )
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
+    exporter = OTLPSpanExporter(endpoint=endpoint, session=session_without_bodies())
+    provider.add_span_processor(BatchSpanProcessor(exporter))
     opened.push_async_callback(_sent_or_given_up, provider.shutdown)
     return provider
 
