@@ -80,6 +80,15 @@ def test_every_answer_that_is_described_names_its_correlation_id(contract: Contr
             assert "X-Correlation-Id" in response["headers"], (operation.path, status)
 
 
+def test_who_may_name_a_correlation_id_may_name_a_place_in_a_trace(contract: Contract) -> None:
+    taking = [
+        {contract.resolved(parameter)["name"] for parameter in operation.content.get("parameters", ())}
+        for operation in contract.operations()
+    ]
+    assert any("traceparent" in names for names in taking)
+    assert all(("X-Correlation-Id" in names) == ("traceparent" in names) for names in taking)
+
+
 def test_every_reference_leads_somewhere_and_every_component_is_used(contract: Contract) -> None:
     used = set(references(contract.document))
     for reference in used:
