@@ -12,8 +12,9 @@ import structlog
 def logging_as_before() -> Iterator[None]:
     """Logging that is given back as it was, after a command has configured it for its process."""
     root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
+    handlers, level, raising = list(root.handlers), root.level, logging.raiseExceptions
     yield
+    logging.raiseExceptions = raising
     root.handlers[:] = handlers
     root.setLevel(level)
     structlog.reset_defaults()

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from io import StringIO
 
 import pytest
 from structlog.stdlib import get_logger
@@ -83,3 +84,37 @@ def test_what_a_library_says_about_sending_traces_is_told_without_what_it_quotes
         '%s "%s"',
         "retrying in 3 s",
     ]
+
+
+def test_of_a_record_that_cannot_be_written_only_whose_it_was_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    configure_logs("INFO")
+    try:
+        _fail("hunter2")
+    except ValueError:
+        logging.getLogger("some.library").info("%d of them", "hunter2")
+
+    (line,) = _lines(capsys)
+    assert line == {"event": "record_unwritable", "level": "error", "logger": "some.library"}
+
+
+def test_handlers_of_libraries_print_nothing_of_what_they_cannot_write_either(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    configure_logs("INFO")
+    record = logging.makeLogRecord({"msg": "%d of them", "args": ("hunter2",)})
+    logging.StreamHandler().handle(record)
+
+    assert capsys.readouterr().err == ""
+
+
+def test_a_record_for_which_there_is_no_stream_any_more_disturbs_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gone = StringIO()
+    monkeypatch.setattr("sys.stderr", gone)
+    configure_logs("INFO")
+    gone.close()
+    logging.getLogger("some.library").info("unheard")
+    assert gone.closed

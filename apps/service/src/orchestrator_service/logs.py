@@ -4,6 +4,7 @@ Exceptions of libraries may quote values (a database's DETAIL, a validator's ins
 unexpected exception and the places of its trace are written, never its text and never local variables.
 """
 
+import json
 import logging
 import sys
 import traceback
@@ -37,7 +38,7 @@ def configure_logs(level: str) -> None:
         logger_factory=lambda name: _Lines(name, stream),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(stream)
+    handler = _Records(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
@@ -49,6 +50,8 @@ def configure_logs(level: str) -> None:
     )
     handler.addFilter(_template_alone)
     root = logging.getLogger()
+    # A handler that a library brings along would print the arguments and the exceptions of what it can't write.
+    logging.raiseExceptions = False
     root.handlers = [handler]
     root.setLevel(level)
     for chatty in ("uvicorn.access", "httpx2", "httpcore2"):
@@ -68,6 +71,16 @@ class _Lines:
             self._stream.flush()
 
     debug = info = warning = error = critical = _write
+
+
+class _Records(logging.StreamHandler[TextIO]):
+    """Write the records of libraries; of one that can't be written, only whose it was."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the standard library's name
+        with suppress(OSError, ValueError):
+            told = {"event": "record_unwritable", "level": "error", "logger": record.name}
+            self.stream.write(f"{json.dumps(told)}{self.terminator}")
+            self.flush()
 
 
 def _template_alone(record: logging.LogRecord) -> bool:
