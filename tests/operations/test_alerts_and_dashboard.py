@@ -8,6 +8,7 @@ from pathlib import Path
 import promql_parser
 import pytest
 import yaml  # type: ignore[import-untyped]  # its types come as a distribution of their own, for one line of use
+from tests.plugins.running_service import RunningService
 
 from orchestrator_service.metric_table import METRICS
 
@@ -65,6 +66,17 @@ def test_a_panel_asks_for_what_is_exposed(title: str) -> None:
 def test_a_circuit_that_is_tried_now_and_then_counts_as_open_meanwhile() -> None:
     # A probe that a scrape meets would else begin the alert's time anew, and a hanging provider never raise it.
     assert 'state=~"open|probing"' in ALERTS["OrchestratorCircuitOpen"]["expr"]
+
+
+def test_what_an_alert_counts_by_a_problem_s_code_is_told_before_it_happens(watched: RunningService) -> None:
+    asked = {code for rule in ALERTS.values() for code in re.findall(r'code="(\w+)"', rule["expr"])}
+    assert asked == {"STORAGE_UNAVAILABLE", "AUTHENTICATION_UNAVAILABLE"}
+    told = watched.user().http.get(f"{watched.process.said['managementUrl']}/metrics").text
+    for code in asked:
+        series = (
+            f'orchestrator_http_problems_total{{code="{code}",route="/api/v1/requests/{{requestId}}/events"}}'
+        )
+        assert f"{series} " in told
 
 
 def test_every_metric_is_on_the_dashboard() -> None:

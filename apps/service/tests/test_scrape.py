@@ -161,3 +161,15 @@ def test_commands_and_retries_are_counted_by_what_they_are() -> None:
     )
     assert 'orchestrator_lease_renewal_failures_total{code="STORAGE_UNAVAILABLE"} 1.0' in exposition
     assert QUEUE_OBSERVED.name not in exposition
+
+
+def test_where_the_values_of_a_label_are_known_they_are_told_before_anything_happens() -> None:
+    told = {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in families(Metrics().exposition())
+        for sample in family.samples
+    }
+    for metric in METRICS:
+        for value in metric.known:
+            assert told[metric.name, value] == 0
+    assert ("orchestrator_worker_disturbances_total", "INTERNAL_ERROR") in told

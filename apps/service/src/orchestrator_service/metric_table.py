@@ -8,17 +8,28 @@ from typing import Final, Literal
 
 from attrs import frozen
 
+from orchestrator_domain.execution.reconciliation import ResolutionKind
+from orchestrator_domain.ports.observer import Command
+
 type Kind = Literal["counter", "gauge", "histogram"]
+
+_CODES_OF_FAULTS: Final = ("INTERNAL_ERROR", "STORAGE_UNAVAILABLE")
+"""What a worker's faults come to in all likelihood; others of our own errors are born when they happen."""
 
 
 @frozen(kw_only=True)
 class Metric:
-    """One metric as Prometheus sees it; `scope` tells whether a process speaks of itself or of the whole queue."""
+    """One metric as Prometheus sees it; `scope` tells whether a process speaks of itself or of the whole queue.
+
+    `known` are values of the only label that are told as 0 from the start: a series that is born with its first 1 has
+    no increase then, and an alert misses it.
+    """
 
     name: str
     kind: Kind
     meaning: str
     labels: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
     scope: Literal["process", "queue"] = "process"
 
 
@@ -26,6 +37,7 @@ COMMANDS_ACCEPTED: Final = Metric(
     name="orchestrator_commands_accepted_total",
     kind="counter",
     labels=("command",),
+    known=tuple(Command),
     meaning="Commands that were accepted: create_request, send_event, resolve_execution; repetitions aren't counted.",
 )
 COMMANDS_REFUSED: Final = Metric(
@@ -38,6 +50,7 @@ RESOLUTIONS: Final = Metric(
     name="orchestrator_resolutions_total",
     kind="counter",
     labels=("resolution",),
+    known=tuple(ResolutionKind),
     meaning="Executions that operators resolved, by the way they chose.",
 )
 HTTP_ANSWERS: Final = Metric(
@@ -88,12 +101,14 @@ RENEWAL_FAILURES: Final = Metric(
     name="orchestrator_lease_renewal_failures_total",
     kind="counter",
     labels=("code",),
+    known=_CODES_OF_FAULTS,
     meaning="Renewals of all held leases that failed and were tried again.",
 )
 DISTURBANCES: Final = Metric(
     name="orchestrator_worker_disturbances_total",
     kind="counter",
     labels=("code",),
+    known=_CODES_OF_FAULTS,
     meaning="Unexpected faults that a worker survived.",
 )
 SLOTS: Final = Metric(

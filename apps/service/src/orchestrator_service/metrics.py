@@ -34,7 +34,9 @@ class Metrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         for metric in METRICS:
             if metric.kind == "counter":
-                self._counters[metric.name] = _made(Counter, metric, self.registry)
+                counter = self._counters[metric.name] = _made(Counter, metric, self.registry)
+                for value in metric.known:
+                    counter.labels(value)
             elif metric.kind == "histogram":
                 self._histograms[metric.name] = Histogram(
                     metric.name, metric.meaning, metric.labels, registry=self.registry, buckets=_BUCKETS

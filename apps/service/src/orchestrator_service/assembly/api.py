@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import Final
 
 from attrs import evolve
 from starlette.types import ASGIApp
@@ -32,6 +33,7 @@ from orchestrator_http.change_poll import ChangePoll
 from orchestrator_http.cursors import Cursors
 from orchestrator_http.management import build_management_app
 from orchestrator_http.problem_boundary import Answered
+from orchestrator_http.routes import route_table
 from orchestrator_http.services import HttpServices, HttpSettings
 from orchestrator_http.trusted_issuer import TrustedIssuer
 from orchestrator_postgres.change_marks import PostgresChangeMarks
@@ -44,6 +46,8 @@ from orchestrator_service.metric_table import HTTP_ANSWERS, HTTP_PROBLEMS
 from orchestrator_service.metrics import Metrics
 from orchestrator_service.observation import request_context
 from orchestrator_service.settings import Settings
+
+_CODES_OF_ALERTS: Final = ("STORAGE_UNAVAILABLE", "AUTHENTICATION_UNAVAILABLE")
 
 
 def authentication_by(settings: Settings) -> Authentication | None:
@@ -70,7 +74,12 @@ def trusted_issuers(settings: Settings) -> Sequence[TrustedIssuer]:
 
 
 def api_app(parts: Parts, authentication: Authentication) -> ASGIApp:
-    return build_app(_http_services(parts, authentication), _http_settings(parts.settings))
+    services, settings = _http_services(parts, authentication), _http_settings(parts.settings)
+    for route in route_table(services, settings):
+        for code in _CODES_OF_ALERTS:
+            # Told as 0 from the start: an alert doesn't see the first 1 of a series that is born with it.
+            parts.metrics.counter(HTTP_PROBLEMS).labels(route.path, code)
+    return build_app(services, settings)
 
 
 def _http_settings(settings: Settings) -> HttpSettings:
