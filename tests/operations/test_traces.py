@@ -81,6 +81,40 @@ def test_where_nothing_is_recorded_the_trace_of_the_client_is_passed_on_as_it_ca
     assert not {"tracestate", "baggage"} & {*with_trace["headers"], *without["headers"]}
 
 
+def test_the_place_in_a_trace_is_shown_to_nobody_and_a_repetition_from_another_place_is_one(
+    watched: RunningService,
+) -> None:
+    analyst, auditor = watched.user(), watched.user(roles=("AUDITOR",))
+    request = analyst.create(watched.offer(scoring()), {"clienteId": "CLI-71"})
+    places = [f"00-{uuid4().hex}-{uuid4().hex[:16]}-01" for _ in range(2)]
+    body = {"event": "VALIDAR_BURO", "data": CONSENT}
+    first, second = (
+        analyst.call(
+            "POST",
+            f"/requests/{request}/events",
+            body,
+            headers={"Idempotency-Key": "once", "If-Match": "*", "traceparent": place},
+        ).json()
+        for place in places
+    )
+    assert first["executionId"] == second["executionId"]
+    analyst.ended(first["executionId"])
+
+    shown = [
+        analyst.call("GET", f"/executions/{first['executionId']}"),
+        analyst.call("GET", f"/requests/{request}"),
+        auditor.call("GET", f"/requests/{request}/history"),
+    ]
+    assert [answer.status_code for answer in shown] == [200, 200, 200]
+    for place in places:
+        assert not [answer for answer in shown if place.split("-")[1] in answer.text]
+    kept = watched.database.execute(
+        "SELECT actor_snapshot ->> 'traceParent' FROM orchestrator.execution WHERE id = %s",
+        [first["executionId"]],
+    )
+    assert kept[0][0].split("-")[1] == places[0].split("-")[1]
+
+
 def _run(service: RunningService, headers: dict[str, Any] | None = None) -> dict[str, Any]:
     """Run one event with a call to a provider, sent with these headers."""
     analyst = service.user()
