@@ -242,6 +242,27 @@ async def test_acceptances_whose_shared_commit_got_no_answer_are_stored_once_and
         assert (revision, len(history)) == (1, 2)
 
 
+async def test_a_server_that_never_answers_a_shared_acceptance_keeps_no_event_waiting_for_ever(
+    harness: PostgresHarness,
+) -> None:
+    async with CuttingProxy(harness.database.runtime_url) as proxy:
+        settings = ConnectionSettings(url=proxy.url, application_name="orchestrator-proxied")
+        async with PostgresEngine(settings, connections_min=0) as engine:
+            desk = office(harness, PostgresUnitOfWork(engine, patience_seconds=0.1))
+            under_way, behind = [await desk.cases.request() for _ in range(2)]
+            proxy.hold_next(b"COMMIT")
+            first = asyncio.create_task(desk.accept(FIRST.to(under_way.id), CLERK))
+            async with asyncio.timeout(60):
+                await proxy.held.wait()
+                accepted = [await first, await desk.accept(FIRST.to(behind.id), CLERK)]
+            proxy.let_answers_through()
+    assert [one.replayed for one in accepted] == [False, False]
+    for request, one in zip((under_way, behind), accepted, strict=True):
+        assert (await desk.cases.seen(request.id)).active_execution == one.execution.id
+        revision, _, history = await desk.left(request.id)
+        assert (revision, len(history)) == (1, 2)
+
+
 async def test_two_processes_that_accept_one_key_at_once_have_one_execution(
     harness: PostgresHarness,
 ) -> None:

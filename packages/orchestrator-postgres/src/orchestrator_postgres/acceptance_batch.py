@@ -41,10 +41,11 @@ _ADD = sql_file("add_executions")
 
 
 class Unsettled(Enum):
-    """What the batch leaves to be judged alone: a request that somebody else holds, or that moved in spite of its lock."""
+    """What is left to be judged alone: a request that somebody else holds, or that moved in spite of its lock; a late batch."""
 
     BUSY = "BUSY"
     MOVED = "MOVED"
+    LATE = "LATE"
 
 
 type Answer = AnsweredEvent | Exception | Unsettled

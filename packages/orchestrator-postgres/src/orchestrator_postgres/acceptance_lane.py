@@ -2,7 +2,8 @@
 
 The next batch leaves when the last has returned, so nothing waits for a timer, and an event that comes alone leaves at
 once. What a batch can't settle goes alone, in the task of whoever sent it: a request that somebody holds keeps nobody
-else waiting, and an event that makes a batch fail fails alone.
+else waiting, and an event that makes a batch fail fails alone. So does whoever has waited too long, for a server that
+takes what it is sent and never answers would else keep every later event of the process behind that one batch.
 """
 
 import asyncio
@@ -19,11 +20,13 @@ from orchestrator_postgres.engine import PostgresEngine
 from orchestrator_postgres.fault_translation import TransientFault, translated_faults
 
 _BATCH_MAX = 100
+# A little longer than a connection is waited for: where there is none, nobody has to find that out twice.
+PATIENCE_SECONDS = 6.0
 
 
 @frozen(kw_only=True, eq=False)
 class _Waiting:
-    """An event and whoever awaits its answer; a sender that was cancelled awaits none."""
+    """An event and whoever awaits its answer; a sender that was cancelled or has lost patience awaits none."""
 
     event: AddressedEvent
     judge: Judge
@@ -41,14 +44,20 @@ class _Waiting:
 class AcceptanceLane:
     """Settle events, batch after batch, on the event loop that calls it.
 
-    `alone` judges one event in a transaction of its own, and knows what an earlier one has stored of it.
+    `alone` judges one event in a transaction of its own, and knows what an earlier one has stored of it. It is asked too
+    where a batch has not answered in `patience_seconds`, whether the event has left with it or not.
     """
 
     def __init__(
-        self, engine: PostgresEngine, *, alone: Callable[[AddressedEvent, Judge], Awaitable[AnsweredEvent]]
+        self,
+        engine: PostgresEngine,
+        *,
+        alone: Callable[[AddressedEvent, Judge], Awaitable[AnsweredEvent]],
+        patience_seconds: float,
     ) -> None:
         self._engine = engine
         self._alone = alone
+        self._patience_seconds = patience_seconds
         self._waiting: list[_Waiting] = []
         self._sending: Task[None] | None = None
 
@@ -61,8 +70,18 @@ class AcceptanceLane:
             self._sending = asyncio.create_task(
                 self._send_until_empty(), name="acceptances", context=Context()
             )
-        answer = await waiting.answered
+        answer = await self._in_time(waiting)
         return await self._alone(event, judge) if isinstance(answer, Unsettled) else answer
+
+    async def _in_time(self, waiting: _Waiting) -> AnsweredEvent | Unsettled:
+        try:
+            async with asyncio.timeout(self._patience_seconds):
+                return await waiting.answered
+        except TimeoutError:
+            # It may have left with a batch; if it hasn't, nobody else takes it out while that batch hangs.
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+            return Unsettled.LATE
 
     async def _send_until_empty(self) -> None:
         try:

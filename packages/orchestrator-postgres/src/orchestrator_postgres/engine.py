@@ -177,6 +177,9 @@ def _pool(
         min_size=connections_min,
         max_size=connections_max,
         timeout=timeout_seconds,
+        # It stops trying with those who have asked, and the next who asks begins anew: otherwise each failed try doubles the
+        # pause before the next, and a database that was away for minutes is found again only minutes after it is back.
+        reconnect_timeout=timeout_seconds,
         configure=_configure,
         check=_check,
         reset=_reset,

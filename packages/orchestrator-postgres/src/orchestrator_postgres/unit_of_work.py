@@ -12,7 +12,7 @@ from orchestrator_domain.ports.history import HistoryReader
 from orchestrator_domain.ports.reconciliation_store import ReconciliationStore
 from orchestrator_domain.ports.request_store import RequestStore
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
-from orchestrator_postgres.acceptance_lane import AcceptanceLane
+from orchestrator_postgres.acceptance_lane import PATIENCE_SECONDS, AcceptanceLane
 from orchestrator_postgres.bounded_retry import ATTEMPTS_MAX, retried
 from orchestrator_postgres.engine import PostgresEngine, StoreConnection
 from orchestrator_postgres.fault_translation import ROLLED_BACK_STATES, unavailable
@@ -53,10 +53,18 @@ class PostgresTransaction(Transaction):
 class PostgresUnitOfWork(UnitOfWork):
     """Run stories at READ COMMITTED, on connections of an engine; events that come at one moment share a transaction."""
 
-    def __init__(self, engine: PostgresEngine, *, attempts_max: int = ATTEMPTS_MAX) -> None:
+    def __init__(
+        self,
+        engine: PostgresEngine,
+        *,
+        attempts_max: int = ATTEMPTS_MAX,
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> None:
         self._engine = engine
         self._attempts_max = attempts_max
-        self._acceptances = AcceptanceLane(engine, alone=super().judge_event)
+        self._acceptances = AcceptanceLane(
+            engine, alone=super().judge_event, patience_seconds=patience_seconds
+        )
 
     async def run[Result](self, story: Callable[[Transaction], Awaitable[Result]]) -> Result:
         async def told(_: int) -> Result:
