@@ -113,6 +113,37 @@ async def test_a_row_that_stays_unreadable_ends_with_an_operator(harness: Postgr
     assert [entry.kind for entry in await harness.history(broken.request_id)][-1] == "RECONCILIATION_REQUIRED"
 
 
+async def test_rows_that_can_not_be_read_are_not_walked_over_again_and_again_in_one_claim(
+    harness: PostgresHarness,
+) -> None:
+    broken = await StoredCases(harness=harness).accepted()
+    await _break(harness, broken.id)
+    # Whatever is left to this lease is due again at once.
+    async with asyncio.timeout(30):
+        assert not await harness.queue().claim(owner=WORKER, limit=1, lease_seconds=0.000_001)
+    (row,) = await harness.rows(b"SELECT status FROM orchestrator.execution WHERE id = %s", broken.id)
+    assert row["status"] == "RUNNING"
+
+
+async def test_a_poison_whose_request_somebody_holds_keeps_nothing_waiting_that_was_claimed_with_it(
+    harness: PostgresHarness,
+) -> None:
+    cases = StoredCases(harness=harness)
+    broken, healthy = await cases.accepted(), await cases.accepted()
+    await _break(harness, broken.id)
+    await harness.superuser.execute(
+        b"UPDATE orchestrator.execution SET claims_without_progress = %s WHERE id = %s",
+        [CLAIMS_WITHOUT_PROGRESS_MAX, broken.id],
+    )
+    async with harness.superuser.transaction():
+        await harness.rows(
+            b"SELECT FROM orchestrator.request_instance WHERE id = %s FOR UPDATE", broken.request_id
+        )
+        async with asyncio.timeout(30):
+            claimed = await _claim(harness, WORKER, 2)
+    assert [one.execution.id for one in claimed] == [healthy.id]
+
+
 async def test_a_claim_that_can_not_be_read_leaves_everything_as_it_was(harness: PostgresHarness) -> None:
     cases = StoredCases(harness=harness)
     accepted = await cases.accepted()

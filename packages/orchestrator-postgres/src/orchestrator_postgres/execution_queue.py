@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from time import monotonic
 from typing import Self
 
 from attrs import evolve
@@ -30,6 +32,7 @@ from orchestrator_postgres.lease_renewal import LeaseRenewal
 from orchestrator_postgres.write_lane import WriteLane
 
 UNREADABLE_CODE = "EXECUTION_UNREADABLE"
+_PARKING_SECONDS = 1.0
 
 
 def _ignored(_: ExecutionId) -> None:
@@ -91,13 +94,14 @@ class PostgresExecutionQueue(ExecutionQueue):
                     connection, self._horizon, owner=owner, limit=limit, lease_seconds=lease_seconds
                 )
 
+        # Later, what was left to its lease is due again, and there would be no end.
+        give_up_at = monotonic() + lease_seconds / 2
         while True:
             claims = await retried(attempt)
-            for claim in claims.unreadable:
-                await self._refuse_unreadable(claim)
+            await self._refuse_unreadable(claims.unreadable)
             # Who is told that nothing is due waits for the next poll; what can be run mustn't do so behind each handful
             # of older rows that can't be read.
-            if claims.executions or not claims.unreadable:
+            if claims.executions or not claims.unreadable or monotonic() >= give_up_at:
                 return claims.executions
 
     async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> Renewed:
@@ -160,10 +164,16 @@ class PostgresExecutionQueue(ExecutionQueue):
             for link in completion.documents
         )
 
-    async def _refuse_unreadable(self, claim: UnreadableClaim) -> None:
-        self._told_unreadable(claim.fence.execution_id)
-        if not is_poison(claim.claims_without_progress):
-            return
+    async def _refuse_unreadable(self, claims: Sequence[UnreadableClaim]) -> None:
+        for claim in claims:
+            self._told_unreadable(claim.fence.execution_id)
+        poison = [claim for claim in claims if is_poison(claim.claims_without_progress)]
+        # No longer, since nobody renews yet what was claimed with them; what is on its way by then comes to its end.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PARKING_SECONDS):
+                await asyncio.gather(*(self._park(claim) for claim in poison))
+
+    async def _park(self, claim: UnreadableClaim) -> None:
         try:
             await self.require_reconciliation(
                 claim.fence, (), error_code=UNREADABLE_CODE, fact=self._unreadable_fact(claim)
