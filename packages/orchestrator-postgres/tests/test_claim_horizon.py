@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from attrs import define
+from hypothesis import given
+from hypothesis import strategies as st
 
 from orchestrator_postgres.claim_horizon import ClaimHorizon
 from orchestrator_postgres.row_mapping import Row
@@ -107,3 +109,45 @@ def test_every_quarter_of_a_second_a_claim_looks_everywhere() -> None:
     clock.seconds = 0.25
     assert horizon.bounds() == EVERYWHERE
     assert horizon.bounds() != EVERYWHERE
+
+
+_MOMENTS = st.integers(-5000, 0).map(lambda milliseconds: timedelta(milliseconds=milliseconds))
+_STEPS = st.lists(
+    st.tuples(st.lists(_MOMENTS, max_size=120), st.integers(1, 60), st.sampled_from([0.01, 0.1, 0.3])),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(steps=_STEPS)
+def test_whatever_becomes_visible_at_whatever_place_is_claimed_once_a_claim_looks_everywhere(
+    steps: list[tuple[list[timedelta], int, float]],
+) -> None:
+    clock = _Clock()
+    horizon, due = ClaimHorizon(clock), list[Row]()
+    for appeared, limit, pause_seconds in steps:
+        now = NOON + timedelta(seconds=clock.seconds)
+        due += [{**_row(due_at=now + ago), "id": object()} for ago in appeared]
+        _claim(horizon, due, limit=limit, now=now)
+        clock.seconds += pause_seconds
+    while due:
+        clock.seconds += 0.3
+        oldest = min(due, key=_place)
+        _claim(horizon, due, limit=1, now=NOON + timedelta(seconds=clock.seconds))
+        assert oldest not in due
+
+
+def _claim(horizon: ClaimHorizon, due: list[Row], *, limit: int, now: datetime) -> None:
+    """Take what a claim's statement would: the oldest first, from the horizon on."""
+    bounds = horizon.bounds()
+    begins_at = tuple(
+        datetime.min.replace(tzinfo=UTC) if bounds[name] == "-infinity" else bounds[name]
+        for name in ("due_from", "created_from")
+    )
+    marked = sorted((row for row in due if _place(row) >= begins_at), key=_place)[:limit]
+    due[:] = [row for row in due if row not in marked]
+    horizon.learn([{**row, "claimed_at": now} for row in marked], limit=limit)
+
+
+def _place(row: Row) -> tuple[datetime, datetime]:
+    return row["next_attempt_at"], row["created_at"]
