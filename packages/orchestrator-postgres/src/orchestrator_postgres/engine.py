@@ -16,6 +16,7 @@ from psycopg_pool import AsyncConnectionPool
 from orchestrator_domain.exact_json.text import dump_json
 from orchestrator_postgres.connection_url import driver_url
 from orchestrator_postgres.fault_translation import leads_to_a_standby
+from orchestrator_postgres.overdue_answer import broken_off_after
 from orchestrator_postgres.stored_json import load_stored
 
 # A connection that has been used this recently is taken for alive; if it isn't, the work is retried.
@@ -38,6 +39,14 @@ class ConnectionSettings:
     statement_timeout_seconds: float = 30.0
     looks_rows_up: bool = False
 
+    @property
+    def answer_seconds_max(self) -> float:
+        """Return how long a short transaction may take before its connection counts as one that never answers.
+
+        The server ends a statement that takes longer than half of it.
+        """
+        return 2 * self.statement_timeout_seconds
+
     def arguments(self) -> Mapping[str, Any]:
         """Return what psycopg's `connect` takes."""
         return {
@@ -54,7 +63,7 @@ class ConnectionSettings:
     def _session(self) -> Mapping[str, str]:
         return {
             "default_transaction_isolation": r"read\ committed",
-            "idle_in_transaction_session_timeout": f"{int(self.statement_timeout_seconds * 2000)}ms",
+            "idle_in_transaction_session_timeout": f"{int(self.answer_seconds_max * 1000)}ms",
             "lock_timeout": f"{int(self.lock_timeout_seconds * 1000)}ms",
             "statement_timeout": f"{int(self.statement_timeout_seconds * 1000)}ms",
             "TimeZone": "UTC",
@@ -121,6 +130,7 @@ class PostgresEngine:
         checkout_timeout_seconds: float = 5.0,
     ) -> None:
         self._pool = _pool(settings, connections_min, connections_max, checkout_timeout_seconds)
+        self._answer_seconds_max = settings.answer_seconds_max
         self._by_key = _pool(evolve(settings, looks_rows_up=True), 0, 1, checkout_timeout_seconds)
 
     async def open(self) -> None:
@@ -158,9 +168,13 @@ class PostgresEngine:
 
     @asynccontextmanager
     async def connection_by_key(self) -> AsyncIterator[StoreConnection]:
-        """Lend the one connection that `looks_rows_up`, which is opened at its first use, beside the others."""
+        """Lend the one connection that `looks_rows_up`, which is opened at its first use, beside the others.
+
+        It is for short transactions, and broken off where one is not answered.
+        """
         async with _lent(self._by_key) as connection:
-            yield connection
+            with broken_off_after(connection, self._answer_seconds_max):
+                yield connection
 
 
 def _pool(

@@ -9,13 +9,14 @@ from psycopg.pq import TransactionStatus
 
 from orchestrator_postgres.engine import ConnectionSettings, StoreConnection, connect
 from orchestrator_postgres.fault_translation import leads_to_a_standby
+from orchestrator_postgres.overdue_answer import broken_off_after
 
 
 class KeptConnections:
     """Lend at most `connections_max` connections, the one that was used last first.
 
     They are opened when needed and not looked at before use: whoever borrows one does its work again after a broken
-    connection. The first that is found broken takes all idle ones with it.
+    connection. The first that is found broken takes all idle ones with it, and one that doesn't answer is broken off.
     """
 
     def __init__(self, settings: ConnectionSettings, *, connections_max: int) -> None:
@@ -29,7 +30,8 @@ class KeptConnections:
         async with self._turns:
             connection = self._idle.pop() if self._idle else await connect(self._settings)
             try:
-                yield connection
+                with broken_off_after(connection, self._settings.answer_seconds_max):
+                    yield connection
             except psycopg.Error as fault:
                 if connection.broken or leads_to_a_standby(fault):
                     await connection.close()
