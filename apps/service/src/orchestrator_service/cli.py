@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import ModuleType
 
 from orchestrator_domain.errors import OrchestratorError
 from orchestrator_service.authoring.arguments import add_author_commands
@@ -139,12 +140,13 @@ def _no_drawing_of_tracebacks() -> Iterator[None]:
 
     structlog imports it to draw tracebacks for developers, which a service never does: that was a ninth of a start.
     """
-    absent = sys.modules.setdefault("rich", None) is None  # type: ignore[arg-type]  # how Python spells "not installed"
+    modules: dict[str, ModuleType | None] = sys.modules  # type: ignore[assignment]  # None is "not installed"
+    absent = modules.setdefault("rich", None) is None
     try:
         yield
     finally:
         if absent:
-            del sys.modules["rich"]
+            del modules["rich"]
 
 
 def _tell(fault: OrchestratorError) -> None:

@@ -135,7 +135,7 @@ def _leads_somewhere(tokens: tuple[str, ...]) -> bool:
         case ("request" | "event", "data", *_) | ("actor",):
             return True
         case ("results", result, *_):
-            return is_key(result) is not None
+            return is_key(result)
         case ("actor", member, *_):
             return member in _ACTOR_MEMBERS
         case _:
