@@ -14,19 +14,18 @@ from attrs import define, evolve, field, frozen
 from bench.durable_work import DurableWork
 from bench.script_lane import ScriptLane
 from bench.script_rows import Row, ScriptRows
+from orchestrator_postgres.batch_statements import WHOLE_OR_NOTHING
 from orchestrator_postgres.claim_horizon import ClaimHorizon
 from orchestrator_postgres.engine import StoreConnection, connect
-from orchestrator_postgres.history import ADVANCE
-from orchestrator_postgres.statements import sql_file
+from orchestrator_postgres.short_transaction import short_transaction
+from orchestrator_postgres.statements import all_of, sql_file
 
 _OWNER = "script"
 _MARK, _READ = sql_file("claim_mark"), sql_file("claim_read")
 _READ_CHECKPOINTS = sql_file("read_checkpoints")
-_LOCK_REQUESTS, _LOCK_EXECUTIONS = sql_file("lock_free_requests"), sql_file("lock_free_executions")
-_READ_FENCES = sql_file("read_fences")
-_ADD, _REPLACE = sql_file("add_checkpoints"), sql_file("replace_checkpoints")
-_MISSING = sql_file("missing_successes")
-_KEEP, _END = sql_file("keep_executions"), sql_file("end_executions")
+_LOCK_REQUESTS = all_of("lock_free_requests", "request_ids")
+_LOCK_EXECUTIONS = all_of("lock_free_executions", "execution_ids")
+_STATEMENTS = WHOLE_OR_NOTHING
 
 
 @frozen(kw_only=True)
@@ -108,22 +107,25 @@ class WorkerScript:
         )
 
     async def _send(self, connection: StoreConnection, writes: Sequence[_Write]) -> None:
-        fences = [write.fence for write in writes]
         endings = [write for write in writes if write.ended is not None]
         requests = {"request_ids": [write.fence["request_id"] for write in endings]}
-        executions = {"execution_ids": [fence["execution_id"] for fence in fences]}
+        executions = {"execution_ids": [write.fence["execution_id"] for write in writes]}
         kept = [{**write.fence, "progressed": True} for write in writes if write.ended is None]
-        async with connection.pipeline(), connection.transaction():
+        async with short_transaction(connection):
             if endings:
                 await connection.execute(_LOCK_REQUESTS, requests)
             await connection.execute(_LOCK_EXECUTIONS, executions)
-            await self._execute(connection, _READ_FENCES, fences)
-            await self._execute(connection, _ADD, [write.added for write in writes if write.added])
-            await self._execute(connection, _REPLACE, [write.replaced for write in writes if write.replaced])
-            await self._execute(connection, _MISSING, [row for write in endings for row in write.successes])
-            await self._execute(connection, ADVANCE, [write.moved for write in endings if write.moved])
-            await self._execute(connection, _KEEP, kept)
-            await self._execute(connection, _END, [write.ended for write in endings if write.ended])
+            added = [write.added for write in writes if write.added]
+            replaced = [write.replaced for write in writes if write.replaced]
+            successes = [row for write in endings for row in write.successes]
+            await self._execute(connection, _STATEMENTS.add_checkpoints, added)
+            await self._execute(connection, _STATEMENTS.replace_checkpoints, replaced)
+            await self._execute(connection, _STATEMENTS.stored_successes, successes)
+            moved = [write.moved for write in endings if write.moved]
+            await self._execute(connection, _STATEMENTS.advance_requests, moved)
+            await self._execute(connection, _STATEMENTS.keep_executions, kept)
+            ended = [write.ended for write in endings if write.ended]
+            await self._execute(connection, _STATEMENTS.end_executions, ended)
 
     async def _execute(self, connection: StoreConnection, statement: bytes, rows: Sequence[Row]) -> None:
         if rows:

@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
+from psycopg.pq import TransactionStatus
 from tests.plugins.postgres_harness import PostgresHarness
+from tests.plugins.protocol_trace import round_trips, traced
 
 from orchestrator_domain.audit import AuditKind, verify_chain
 from orchestrator_domain.errors import (
@@ -24,9 +27,11 @@ from orchestrator_domain.testing.contracts.fenced_writes import LENT, complete, 
 from orchestrator_domain.testing.contracts.stored_cases import LEASE_SECONDS, WORKER, StoredCases
 from orchestrator_domain.testing.examples import checkpoint_of, write_of
 from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
-from orchestrator_postgres.engine import ConnectionSettings
+from orchestrator_postgres.engine import ConnectionSettings, connect
 from orchestrator_postgres.execution_queue import PostgresExecutionQueue
 from orchestrator_postgres.fault_translation import StorageRefused
+from orchestrator_postgres.fenced_write import Ending, FencedWrite
+from orchestrator_postgres.write_batch import Settled, carry_out_together
 
 PATIENCE_SECONDS = 60.0
 
@@ -85,6 +90,48 @@ async def test_writes_that_are_ready_at_one_moment_share_a_transaction(harness: 
     claimed = await _claimed(cases, 5)
     assert await _answers(*(_start(cases, one) for one in claimed)) == [None] * 5
     assert await _transactions(harness) == 1
+
+
+async def test_a_batch_that_nothing_is_in_the_way_of_is_one_round_trip(
+    harness: PostgresHarness, tmp_path: Path
+) -> None:
+    cases = StoredCases(harness=harness)
+    going_on, done = await _claimed(cases, 2)
+    fact = cases.fact(done.request, AuditKind.EXECUTION_FAILED, done.execution.id)
+    ending = Ending(status=ExecutionStatus.FAILED, fact=fact, error_code="ANY_CODE")
+    start = write_of(checkpoint_of(going_on.execution.id), cases.identifiers)
+    writes = [
+        FencedWrite(fence=going_on.fence, checkpoints=(start,)),
+        FencedWrite(fence=done.fence, checkpoints=(), ending=ending),
+    ]
+    sent = tmp_path / "sent"
+    async with await connect(harness.settings) as connection:
+        with traced(connection, sent):
+            assert await carry_out_together(connection, writes) == [Settled.WRITTEN] * 2
+    assert round_trips(sent) == 1
+
+
+async def test_what_is_in_the_way_of_a_batch_leaves_its_connection_as_good_as_before(
+    harness: PostgresHarness,
+) -> None:
+    cases = StoredCases(harness=harness)
+    first, held = await _claimed(cases, 2)
+    writes = [
+        FencedWrite(
+            fence=one.fence,
+            checkpoints=(write_of(checkpoint_of(one.execution.id), cases.identifiers),),
+        )
+        for one in (first, held)
+    ]
+    async with await connect(harness.settings) as connection:
+        async with harness.superuser.transaction():
+            await harness.superuser.execute(
+                b"SELECT FROM orchestrator.execution WHERE id = %s FOR UPDATE", (held.execution.id,)
+            )
+            assert await carry_out_together(connection, writes) == [Settled.WRITTEN, Settled.BUSY]
+            assert connection.info.transaction_status is TransactionStatus.IDLE
+        assert await carry_out_together(connection, writes[1:]) == [Settled.WRITTEN]
+    assert [await _started(harness, one) for one in (first, held)] == [True, True]
 
 
 async def test_every_kind_of_write_can_share_a_transaction(harness: PostgresHarness) -> None:

@@ -148,7 +148,7 @@ async def test_a_claim_that_can_not_be_read_leaves_everything_as_it_was(harness:
     cases = StoredCases(harness=harness)
     accepted = await cases.accepted()
     await harness.superuser.execute(
-        b"REVOKE SELECT ON orchestrator.action_execution FROM orchestrator_runtime"
+        b"REVOKE SELECT ON orchestrator.flow_definition FROM orchestrator_runtime"
     )
     with pytest.raises(StorageRefused):
         await _claim(harness, WORKER, 1)

@@ -6,6 +6,7 @@ import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 from tests.plugins.postgres_harness import PostgresHarness
+from tests.plugins.protocol_trace import round_trips, traced
 
 from orchestrator_postgres.engine import connect
 from orchestrator_postgres.short_transaction import short_transaction
@@ -57,12 +58,9 @@ async def test_nothing_is_kept_when_a_statement_fails_whose_answer_nobody_awaite
 async def test_begin_and_commit_travel_with_the_statements(harness: PostgresHarness, tmp_path: Path) -> None:
     sent = tmp_path / "sent"
     async with await connect(harness.settings) as connection:
-        with sent.open("w") as trace:
-            connection.pgconn.trace(trace.fileno())
+        with traced(connection, sent):
             async with short_transaction(connection):
                 await (await connection.execute(b"SELECT 1")).fetchall()
                 await connection.execute(b"SELECT 2")
-            connection.pgconn.untrace()
-    # The server is asked to come to an end once, with COMMIT; psycopg's own transaction asks it four times.
-    kinds = [line.split("\t")[3] for line in sent.read_text().splitlines() if line.split("\t")[1] == "F"]
-    assert kinds.count("Sync") == 1
+    # Once for what is fetched inside, once with COMMIT; psycopg's own transaction waits three times more.
+    assert round_trips(sent) == 2

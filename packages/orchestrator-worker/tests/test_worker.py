@@ -49,6 +49,38 @@ async def test_with_a_backlog_it_waits_for_half_of_its_slots() -> None:
         assert desk.queue.limits == [4, 2]
 
 
+async def test_slots_that_are_freed_in_one_breath_are_filled_by_one_claim() -> None:
+    async with working(Desk(Queue(8), Runner(), concurrency=4, gather_seconds=1.0)) as desk:
+        await desk.runner.until(lambda: len(desk.runner.begun) == 4)
+        desk.runner.let_end(2)
+        await desk.runner.until(lambda: len(desk.runner.ended) == 2)
+        await settled()
+        assert desk.queue.limits == [4]
+        desk.runner.let_end(2)
+        await desk.runner.until(lambda: len(desk.runner.begun) == 8)
+        assert desk.queue.limits == [4, 4]
+
+
+async def test_a_claim_waits_for_slots_that_are_not_freed_only_a_moment() -> None:
+    async with working(Desk(Queue(8), Runner(), concurrency=4, gather_seconds=0.01)) as desk:
+        await desk.runner.until(lambda: len(desk.runner.begun) == 4)
+        desk.runner.let_end(2)
+        await desk.runner.until(lambda: len(desk.runner.begun) == 6)
+        assert desk.queue.limits == [4, 2]
+
+
+async def test_a_worker_that_is_stopped_while_it_gathers_slots_claims_nothing_more() -> None:
+    async with working(Desk(Queue(8), Runner(), concurrency=4, gather_seconds=1.0)) as desk:
+        await desk.runner.until(lambda: len(desk.runner.begun) == 4)
+        desk.runner.let_end(2)
+        await desk.runner.until(lambda: len(desk.runner.ended) == 2)
+        await settled()
+        desk.worker.stop()
+        desk.runner.let_end(2)
+        await desk.stopped()
+        assert desk.queue.limits == [4]
+
+
 async def test_a_poll_uses_a_single_free_slot_even_with_a_backlog() -> None:
     async with working(Desk(Queue(8), Runner(), concurrency=4)) as desk:
         await desk.runner.until(lambda: len(desk.runner.begun) == 4)

@@ -18,6 +18,11 @@ async def retried[Result](
     Conflicts and broken connections are tried again with a growing, jittered wait, nothing else is. Raises
     StorageUnavailable after the last attempt; what became of it is unknown then.
     """
+    try:
+        # Nearly always the only attempt; what tenacity keeps of one costs as much time as a statement.
+        return await _tried(work, 1)
+    except TransientFault as fault:
+        first = fault
     attempts = AsyncRetrying(
         stop=stop_after_attempt(attempts_max),
         wait=_WAIT_SECONDS,
@@ -26,8 +31,15 @@ async def retried[Result](
     )
     try:
         async for attempt in attempts:
-            with attempt, translated_faults():
-                return await work(attempt.retry_state.attempt_number)
+            with attempt:
+                if attempt.retry_state.attempt_number == 1:
+                    raise first
+                return await _tried(work, attempt.retry_state.attempt_number)
     except TransientFault:
         raise unavailable() from None
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+async def _tried[Result](work: Callable[[int], Awaitable[Result]], number: int) -> Result:
+    with translated_faults():
+        return await work(number)

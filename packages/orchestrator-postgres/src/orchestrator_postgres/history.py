@@ -55,9 +55,12 @@ class PostgresHistory(HistoryReader):
 
 @frozen(kw_only=True)
 class RequestMove:
-    """How a locked request moves on: without a step of the revision only its history grows."""
+    """How a locked request moves on: without a step of the revision only its history grows.
 
-    from_revision: Revision
+    `from_revision` None stands for the one at which the event of the fact's execution was accepted.
+    """
+
+    from_revision: Revision | None
     revision_step: int = 0
     to_state: StateKey | None = None
     data: JsonObject | None = None

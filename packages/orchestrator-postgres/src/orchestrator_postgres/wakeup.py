@@ -12,6 +12,8 @@ from orchestrator_postgres.engine import ConnectionSettings, connect
 CHANNEL = "orchestrator_due"
 _LISTEN = f"LISTEN {CHANNEL}".encode()
 _NOTIFY = f"NOTIFY {CHANNEL}".encode()
+# Of the event loop: the poll ends, the claiming begins, its statement leaves; and one to spare.
+_TURNS_UNTIL_CLAIMED = 4
 _RECONNECT_SECONDS_MIN = 0.1
 _RECONNECT_SECONDS_MAX = 10.0
 
@@ -81,8 +83,15 @@ class PostgresWakeup(Wakeup):
             self._sender_id = connection.info.backend_pid
             while True:
                 await self._to_send.wait()
+                await self._waiter_goes_first()
                 self._to_send.clear()
                 await connection.execute(_NOTIFY)
+
+    async def _waiter_goes_first(self) -> None:
+        """Let whoever was woken here send its claim, which mustn't wait until others have been told."""
+        if self._listens:
+            for _ in range(_TURNS_UNTIL_CLAIMED):
+                await asyncio.sleep(0)
 
     async def _listen(self) -> None:
         async with await connect(self._settings) as connection:

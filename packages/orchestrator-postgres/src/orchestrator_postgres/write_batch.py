@@ -1,46 +1,42 @@
 """Carry out the writes of several runs in one transaction, each under its own fence.
 
-Lock, then look, then write, and look at the leases once more. What is busy, lost or moved is told apart before
-anything is written. Whatever comes out otherwise than was looked at makes the whole batch fail, so that its writes can
-be tried alone, where the fault is nobody else's.
+Nearly always nothing is in the way: every row is free, every fence holds, every request and checkpoint is as it was. So at
+first all of it is sent at once, COMMIT included, by statements that fail unless it is so. If one does, nothing is kept,
+and the batch begins again: lock, then look, then write, and look at the leases once more. What is busy, lost or moved is
+told apart before anything is written. Whatever then comes out otherwise than was looked at makes the whole batch fail,
+so that its writes can be tried alone, where the fault is nobody else's.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 from typing import Any
 from uuid import UUID
 
+import psycopg
 from attrs import frozen
-from psycopg import AsyncCursor, AsyncPipeline
+from psycopg import AsyncCursor
 
-from orchestrator_domain.errors import CheckpointMoved, LeaseLost, OrchestratorError, RequestMoved
-from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_domain.errors import OrchestratorError
 from orchestrator_domain.execution.execution import Fence
-from orchestrator_domain.identifiers import Revision, Subject
+from orchestrator_domain.identifiers import Revision
+from orchestrator_postgres.batch_statements import (
+    COUNTED,
+    WHOLE_OR_NOTHING,
+    BatchSender,
+    lease_lost,
+    request_moved,
+)
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.fence import fence_values
 from orchestrator_postgres.fenced_write import FencedWrite
-from orchestrator_postgres.history import ADVANCE
 from orchestrator_postgres.row_mapping import Row
-from orchestrator_postgres.statements import sql_file
+from orchestrator_postgres.short_transaction import short_transaction
+from orchestrator_postgres.statements import all_of, sql_file
 from orchestrator_postgres.stored_json import rows_parameter
-from orchestrator_postgres.written_rows import (
-    checkpoint_row,
-    document_row,
-    ended_row,
-    fence_row,
-    kept_row,
-    move_row,
-    success_row,
-)
+from orchestrator_postgres.written_rows import fence_row
 
 _READ_FENCES = sql_file("read_fences")
-_ADD_CHECKPOINTS = sql_file("add_checkpoints")
-_REPLACE_CHECKPOINTS = sql_file("replace_checkpoints")
-_MISSING_SUCCESSES = sql_file("missing_successes")
-_LINK_DOCUMENTS = sql_file("link_documents")
-_KEEP_EXECUTIONS = sql_file("keep_executions")
-_END_EXECUTIONS = sql_file("end_executions")
 
 
 class Settled(Enum):
@@ -59,6 +55,10 @@ class _Locks:
     executions: bytes
 
 
+_ALL_FREE = _Locks(
+    requests=all_of("lock_free_requests", "request_ids"),
+    executions=all_of("lock_free_executions", "execution_ids"),
+)
 _FREE_ONES = _Locks(requests=sql_file("lock_free_requests"), executions=sql_file("lock_free_executions"))
 _WAITED_FOR = _Locks(requests=sql_file("lock_request"), executions=sql_file("lock_execution"))
 
@@ -80,16 +80,13 @@ class _Found:
             return Settled.BUSY
         row = self.fences.get(fence.execution_id)
         if row is None:
-            return _lease_lost()
+            return lease_lost()
         if write.rests_on_the_request and not row["as_accepted"]:
-            return _request_moved()
+            return request_moved()
         return Settled.WRITTEN
 
     def revision(self, fence: Fence) -> Revision:
         return Revision(self.fences[fence.execution_id]["request_revision"])
-
-    def actor(self, fence: Fence) -> Subject:
-        return Subject(self.fences[fence.execution_id]["actor_subject"])
 
 
 async def carry_out_together(connection: StoreConnection, writes: Sequence[FencedWrite]) -> Sequence[Answer]:
@@ -97,6 +94,9 @@ async def carry_out_together(connection: StoreConnection, writes: Sequence[Fence
 
     Raises LeaseLost, CheckpointMoved or a fault of the driver for the batch as a whole; then nothing of it is stored.
     """
+    with suppress(psycopg.errors.InvalidTextRepresentation):
+        await _carry_out_unseen(connection, writes)
+        return [Settled.WRITTEN] * len(writes)
     return await _carry_out(connection, writes, _FREE_ONES)
 
 
@@ -111,35 +111,51 @@ async def carry_out_alone(connection: StoreConnection, write: FencedWrite) -> No
             return
         case Settled.BUSY:
             # What was waited for and isn't there doesn't exist.
-            raise _lease_lost()
+            raise lease_lost()
         case OrchestratorError():
             raise answer
+
+
+async def _carry_out_unseen(connection: StoreConnection, writes: Sequence[FencedWrite]) -> None:
+    """Write all and commit in one round trip; raise InvalidTextRepresentation if anything is in the way.
+
+    Each statement sees what was committed before the locks were taken. A row that isn't free ends the transaction
+    before anything could wait for it.
+    """
+    async with short_transaction(connection):
+        await _lock(connection, writes, _ALL_FREE)
+        await BatchSender(connection=connection, statements=WHOLE_OR_NOTHING, revision_of=_as_accepted).send(
+            writes
+        )
+
+
+def _as_accepted(_: Fence) -> None:
+    return None
 
 
 async def _carry_out(
     connection: StoreConnection, writes: Sequence[FencedWrite], locks: _Locks
 ) -> Sequence[Answer]:
-    async with connection.pipeline() as pipeline, connection.transaction():
+    async with short_transaction(connection) as pipeline:
         found = await _locked_and_read(connection, writes, locks)
         answers = [found.answer(write) for write in writes]
         granted = [write for write, answer in zip(writes, answers, strict=True) if answer is Settled.WRITTEN]
         if granted:
-            await _write(connection, pipeline, granted, found)
+            sender = BatchSender(connection=connection, statements=COUNTED, revision_of=found.revision)
+            sent = await sender.send(granted)
+            await pipeline.sync()
+            if fault := sent.fault():
+                raise fault
     return answers
 
 
 async def _locked_and_read(
     connection: StoreConnection, writes: Sequence[FencedWrite], locks: _Locks
 ) -> _Found:
-    endings = [write for write in writes if write.ending is not None]
-    values = {
-        **fence_values(writes[0].fence),
-        "request_ids": [write.fence.request_id for write in endings],
-        "execution_ids": [write.fence.execution_id for write in writes],
-    }
-    requests = await connection.execute(locks.requests, values) if endings else None
-    executions = await connection.execute(locks.executions, values)
-    fences = await _execute(connection, _READ_FENCES, [fence_row(write.fence) for write in writes])
+    requests, executions = await _lock(connection, writes, locks)
+    fences = await connection.execute(
+        _READ_FENCES, rows_parameter([fence_row(write.fence) for write in writes])
+    )
     return _Found(
         requests=await _ids(requests),
         executions=await _ids(executions),
@@ -147,106 +163,20 @@ async def _locked_and_read(
     )
 
 
+async def _lock(
+    connection: StoreConnection, writes: Sequence[FencedWrite], locks: _Locks
+) -> tuple[AsyncCursor[Any] | None, AsyncCursor[Any]]:
+    endings = [write for write in writes if write.ending is not None]
+    values = {
+        **fence_values(writes[0].fence),
+        "request_ids": [write.fence.request_id for write in endings],
+        "execution_ids": [write.fence.execution_id for write in writes],
+    }
+    return (
+        await connection.execute(locks.requests, values) if endings else None,
+        await connection.execute(locks.executions, values),
+    )
+
+
 async def _ids(cursor: AsyncCursor[Any] | None) -> frozenset[UUID]:
     return frozenset() if cursor is None else frozenset(row["id"] for row in await cursor.fetchall())
-
-
-async def _write(
-    connection: StoreConnection, pipeline: AsyncPipeline, writes: Sequence[FencedWrite], found: _Found
-) -> None:
-    """Send every statement at once, those that look at the leases last; then see whether each row was written."""
-    checkpoints = await _write_checkpoints(connection, writes)
-    missing = await _look_for_successes(connection, writes)
-    moved = await _move_requests(connection, writes, found)
-    given_back = await _give_back(connection, writes)
-    await pipeline.sync()
-    # Whatever is missing, a lost lease explains it.
-    if not all(sent.whole for sent in given_back):
-        raise _lease_lost()
-    if not moved.whole:
-        raise _request_moved()
-    if not all(sent.whole for sent in checkpoints):
-        raise CheckpointMoved("The checkpoint has moved since this write was computed.")
-    if missing.count:
-        raise CheckpointMoved("A checkpoint that the transition rests on isn't stored as it expects.")
-
-
-@frozen(kw_only=True)
-class _Sent:
-    """A statement on its way, and how many rows it was given."""
-
-    cursor: AsyncCursor[Any] | None
-    rows: int
-
-    @property
-    def count(self) -> int:
-        return 0 if self.cursor is None else self.cursor.rowcount
-
-    @property
-    def whole(self) -> bool:
-        return self.count == self.rows
-
-
-async def _send(connection: StoreConnection, statement: bytes, rows: Sequence[JsonObject]) -> _Sent:
-    cursor = await _execute(connection, statement, rows) if rows else None
-    return _Sent(cursor=cursor, rows=len(rows))
-
-
-async def _execute(
-    connection: StoreConnection, statement: bytes, rows: Sequence[JsonObject]
-) -> AsyncCursor[Any]:
-    return await connection.execute(statement, rows_parameter(rows))
-
-
-async def _write_checkpoints(
-    connection: StoreConnection, writes: Sequence[FencedWrite]
-) -> tuple[_Sent, _Sent]:
-    each = [(write.fence, checkpoint) for write in writes for checkpoint in write.checkpoints]
-    added = [checkpoint_row(fence, one) for fence, one in each if one.before is None]
-    replaced = [checkpoint_row(fence, one) for fence, one in each if one.before is not None]
-    return (
-        await _send(connection, _ADD_CHECKPOINTS, added),
-        await _send(connection, _REPLACE_CHECKPOINTS, replaced),
-    )
-
-
-async def _look_for_successes(connection: StoreConnection, writes: Sequence[FencedWrite]) -> _Sent:
-    expected = [
-        success_row(write.fence, checkpoint)
-        for write in writes
-        if write.ending is not None and write.ending.transitioned is not None
-        for checkpoint in write.ending.transitioned.succeeded
-    ]
-    return await _send(connection, _MISSING_SUCCESSES, expected)
-
-
-async def _move_requests(connection: StoreConnection, writes: Sequence[FencedWrite], found: _Found) -> _Sent:
-    endings = [(write.fence, write.ending) for write in writes if write.ending is not None]
-    moves = [move_row(fence, ending, from_revision=found.revision(fence)) for fence, ending in endings]
-    moved = await _send(connection, ADVANCE, moves)
-    documents = [
-        document_row(fence, document, created_by=found.actor(fence))
-        for fence, ending in endings
-        if ending.transitioned is not None
-        for document in ending.transitioned.documents
-    ]
-    # A document that is linked already is no fault, so these are not counted.
-    await _send(connection, _LINK_DOCUMENTS, documents)
-    return moved
-
-
-async def _give_back(connection: StoreConnection, writes: Sequence[FencedWrite]) -> tuple[_Sent, _Sent]:
-    kept = [kept_row(write) for write in writes if write.ending is None]
-    ended = [ended_row(write, write.ending) for write in writes if write.ending is not None]
-    return (
-        await _send(connection, _KEEP_EXECUTIONS, kept),
-        await _send(connection, _END_EXECUTIONS, ended),
-    )
-
-
-def _lease_lost() -> LeaseLost:
-    return LeaseLost("The lease of this execution is lost; nothing was written.")
-
-
-def _request_moved() -> RequestMoved:
-    return RequestMoved("The request isn't as it was when the event was accepted; nothing was written.")

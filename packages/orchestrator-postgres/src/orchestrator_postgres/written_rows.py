@@ -5,7 +5,7 @@ from decimal import Decimal
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.checkpoint import Checkpoint, CheckpointStatus
 from orchestrator_domain.execution.execution import Fence
-from orchestrator_domain.identifiers import Revision, Subject
+from orchestrator_domain.identifiers import Revision
 from orchestrator_domain.ports.execution_queue import CheckpointWrite
 from orchestrator_postgres.fenced_write import Ending, FencedWrite, LinkedDocument
 from orchestrator_postgres.history import RequestMove, advance_row
@@ -40,7 +40,7 @@ def success_row(fence: Fence, expected: Checkpoint) -> JsonObject:
     }
 
 
-def move_row(fence: Fence, ending: Ending, *, from_revision: Revision) -> JsonObject:
+def move_row(fence: Fence, ending: Ending, *, from_revision: Revision | None) -> JsonObject:
     transitioned = ending.transitioned
     move = RequestMove(
         from_revision=from_revision,
@@ -51,17 +51,17 @@ def move_row(fence: Fence, ending: Ending, *, from_revision: Revision) -> JsonOb
     return advance_row(fence.request_id, ending.fact, move)
 
 
-def document_row(fence: Fence, document: LinkedDocument, *, created_by: Subject) -> JsonObject:
+def document_row(fence: Fence, document: LinkedDocument) -> JsonObject:
     link = document.link
     return {
         "id": str(document.id),
+        "execution_id": str(fence.execution_id),
         "request_id": str(fence.request_id),
         "document_type": link.document_type,
         "storage_document_id": link.storage_document_id,
         "mime_type": link.mime_type,
         "size_bytes": link.size_bytes,
         "checksum": link.checksum,
-        "created_by": created_by,
     }
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 from orchestrator_domain.identifiers import LeaseOwner
@@ -36,8 +37,9 @@ class Worker:
     """Work until told to stop.
 
     Polls, earlier if a hint comes, and claims no more than its free slots can start at once. While there is a backlog
-    it waits for half of its slots, or for the next poll, rather than claiming one by one. Nothing that goes wrong
-    ends it: a store that doesn't answer is asked again after growing pauses.
+    it waits for half of its slots, or for the next poll, rather than claiming one by one; while slots are just being
+    freed, a moment for the rest of them. Nothing that goes wrong ends it: a store that doesn't answer is asked again
+    after growing pauses.
     """
 
     def __init__(
@@ -62,12 +64,13 @@ class Worker:
         self._now = asyncio.Event()
         self._due = True
         self._backlog = False
+        self._freed_at: float | None = None
         self._slots = Slots(
             count=settings.concurrency,
             runner=runner,
             leases=renewal,
             observer=observer,
-            freed=self._changed.set,
+            freed=self._slot_freed,
         )
 
     async def run(self) -> None:
@@ -124,10 +127,29 @@ class Worker:
         while not self._stopping.is_set():
             half = (self._settings.concurrency + 1) // 2
             if self._slots.free >= (1 if self._due else half) and (self._due or self._backlog):
-                return True
+                await self._gathered()
+                return not self._stopping.is_set()
             self._changed.clear()
             await self._changed.wait()
         return False
+
+    async def _gathered(self) -> None:
+        """Wait a moment for more slots if one has just become free.
+
+        Runs that were started together end together, and their ends are written in one batch or in two. A claim between
+        the two would leave the slots of the second empty until half of all are free again, and have them start apart.
+        """
+        if self._freed_at is None:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(self._freed_at + self._settings.gather_seconds):
+                while self._slots.in_use and not self._stopping.is_set():
+                    self._changed.clear()
+                    await self._changed.wait()
+
+    def _slot_freed(self) -> None:
+        self._freed_at = asyncio.get_running_loop().time()
+        self._changed.set()
 
     async def _claim_and_start(self) -> None:
         settings = self._settings

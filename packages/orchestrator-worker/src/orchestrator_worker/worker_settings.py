@@ -10,7 +10,8 @@ class WorkerSettings:
     """Set slots, batch, polling and leases. Raises ValueError for what can't work.
 
     `owner` names this start of this process and no other. `batch_max` bounds one claim, `concurrency` all runs at
-    once. `cancel_seconds` is how long a cancelled run may take to let go.
+    once. `gather_seconds` is how long a claim waits for more slots while some are just being freed. `cancel_seconds` is
+    how long a cancelled run may take to let go.
     """
 
     owner: LeaseOwner = field(validator=validators.min_len(1))
@@ -19,6 +20,7 @@ class WorkerSettings:
     poll_ms: int = field(default=500, validator=[validators.ge(10), validators.le(60_000)])
     lease_seconds: float = field(default=60.0, validator=[validators.gt(0), validators.le(3600)])
     renew_seconds: float = field(default=15.0, validator=validators.gt(0))
+    gather_seconds: float = field(default=0.005, validator=[validators.ge(0), validators.le(1)])
     drain_seconds: float = field(default=20.0, validator=validators.ge(0))
     cancel_seconds: float = field(default=5.0, validator=validators.ge(0))
 

@@ -1,13 +1,18 @@
 -- Promises: each request's revision, state and data move on as told, and its fact is the next link of its history;
---   both or neither. No row for a request that isn't at the revision that its move starts from.
--- Locks: request_instance, the rows (held already by the caller's first statement). Index: request_instance_pkey; a
---   row that is locked stays in its place.
+--   both or neither. No row for a request that isn't where its move starts from: at the given revision or, where
+--   none is given, as it was when the event of the fact's execution was accepted.
+-- Locks: request_instance, the rows (held already by the caller's first statement). Indexes: request_instance_pkey
+--   and execution_pkey; a row that is locked stays in its place.
 -- The link is SHA-256 over four lines: previous head, sequence, moment in UTC microseconds, content hash.
 WITH moment AS MATERIALIZED (
   SELECT clock_timestamp() AS at
 ),
 given AS MATERIALIZED (
-  SELECT given.*, request.place
+  SELECT
+    given.*,
+    request.place,
+    coalesce(given.from_revision, execution.accepted_revision) AS expected_revision,
+    coalesce(execution.from_state, request.current_state) AS expected_state
   FROM json_to_recordset(%(rows)s::json) AS given (
     request_id uuid, from_revision bigint, revision_step bigint, to_state text, data jsonb,
     entry_id uuid, execution_id uuid, kind text, actor text, flow_id uuid, fact_from_state text, fact_to_state text,
@@ -15,11 +20,17 @@ given AS MATERIALIZED (
   )
   CROSS JOIN LATERAL (
     -- OFFSET 0 keeps this a lookup by key, whatever the planner thinks of the table's size.
-    SELECT request.ctid AS place
+    SELECT request.ctid AS place, request.current_state
     FROM orchestrator.request_instance AS request
     WHERE request.id = given.request_id
     OFFSET 0
   ) AS request
+  LEFT JOIN LATERAL (
+    SELECT execution.accepted_revision, execution.from_state
+    FROM orchestrator.execution
+    WHERE execution.id = given.execution_id AND given.from_revision IS NULL
+    OFFSET 0
+  ) AS execution ON true
 ),
 advanced AS (
   UPDATE orchestrator.request_instance AS request
@@ -42,7 +53,9 @@ advanced AS (
       'hex'
     )
   FROM given, moment
-  WHERE request.ctid = given.place AND request.revision = given.from_revision
+  WHERE request.ctid = given.place
+    AND request.revision = given.expected_revision
+    AND request.current_state = given.expected_state
   RETURNING request.id, request.updated_at, request.audit_sequence, request.audit_head, moment.at
 ),
 written AS (

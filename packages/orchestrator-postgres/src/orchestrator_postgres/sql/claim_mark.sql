@@ -42,4 +42,9 @@ SET
   error_code = NULL,
   updated_at = clock_timestamp()
 WHERE execution.id = ANY (ARRAY(SELECT chosen.id FROM chosen))
-RETURNING execution.id, execution.next_attempt_at, execution.created_at, clock_timestamp() AS claimed_at
+RETURNING
+  execution.id,
+  execution.fencing_token,
+  execution.next_attempt_at,
+  execution.created_at,
+  clock_timestamp() AS claimed_at

@@ -19,19 +19,23 @@ WITH held AS MATERIALIZED (
     AND execution.lease_owner = given.owner
     AND execution.fencing_token = given.token
     AND execution.lease_until > clock_timestamp()
+),
+written AS (
+  UPDATE orchestrator.execution
+  SET
+    status = held.status,
+    result = held.result,
+    error_code = held.error_code,
+    next_attempt_at = CASE
+      WHEN held.delay_seconds IS NULL THEN execution.next_attempt_at
+      ELSE clock_timestamp() + make_interval(secs => held.delay_seconds)
+    END,
+    lease_owner = NULL,
+    lease_until = NULL,
+    claims_without_progress = CASE WHEN held.progressed THEN 0 ELSE execution.claims_without_progress END,
+    updated_at = clock_timestamp()
+  FROM held
+  WHERE execution.ctid = held.place
+  RETURNING execution.id
 )
-UPDATE orchestrator.execution
-SET
-  status = held.status,
-  result = held.result,
-  error_code = held.error_code,
-  next_attempt_at = CASE
-    WHEN held.delay_seconds IS NULL THEN execution.next_attempt_at
-    ELSE clock_timestamp() + make_interval(secs => held.delay_seconds)
-  END,
-  lease_owner = NULL,
-  lease_until = NULL,
-  claims_without_progress = CASE WHEN held.progressed THEN 0 ELSE execution.claims_without_progress END,
-  updated_at = clock_timestamp()
-FROM held
-WHERE execution.ctid = held.place
+SELECT id FROM written

@@ -4,8 +4,7 @@
 SELECT
   execution.id,
   request.revision = execution.accepted_revision AND request.current_state = execution.from_state AS as_accepted,
-  request.revision AS request_revision,
-  execution.actor_subject
+  request.revision AS request_revision
 FROM json_to_recordset(%(rows)s::json)
   AS fence (execution_id uuid, request_id uuid, owner text, token bigint)
 CROSS JOIN LATERAL (

@@ -27,19 +27,23 @@ WITH held AS MATERIALIZED (
     AND execution.lease_owner = given.owner
     AND execution.fencing_token = given.token
     AND execution.lease_until > clock_timestamp()
+),
+written AS (
+  UPDATE orchestrator.action_execution AS checkpoint
+  SET
+    status = held.status,
+    attempt_count = held.attempts,
+    external_idempotency_key = held.external_key,
+    input_hash = held.input_hash,
+    effect = held.effect,
+    uncertain = held.uncertain,
+    result = held.result,
+    provider_reference = held.provider_reference,
+    error_code = held.error_code,
+    started_at = coalesce(checkpoint.started_at, clock_timestamp()),
+    finished_at = CASE WHEN held.finished THEN clock_timestamp() END
+  FROM held
+  WHERE checkpoint.ctid = held.place
+  RETURNING checkpoint.id
 )
-UPDATE orchestrator.action_execution AS checkpoint
-SET
-  status = held.status,
-  attempt_count = held.attempts,
-  external_idempotency_key = held.external_key,
-  input_hash = held.input_hash,
-  effect = held.effect,
-  uncertain = held.uncertain,
-  result = held.result,
-  provider_reference = held.provider_reference,
-  error_code = held.error_code,
-  started_at = coalesce(checkpoint.started_at, clock_timestamp()),
-  finished_at = CASE WHEN held.finished THEN clock_timestamp() END
-FROM held
-WHERE checkpoint.ctid = held.place
+SELECT id FROM written
