@@ -10,6 +10,7 @@ from psycopg.types.string import TextLoader
 
 from orchestrator_domain.ports.identifiers import Identifiers
 from orchestrator_postgres.engine import StoreConnection
+from orchestrator_postgres.stored_json import id_text
 
 type Row = dict[str, Any]
 
@@ -35,7 +36,7 @@ class ScriptRows:
         action = f"look{number}"
         return {
             **fence,
-            "id": str(self.identifiers.uuid()),
+            "id": id_text(self.identifiers.uuid()),
             "action": action,
             "status": "RUNNING",
             "attempts": 1,
@@ -88,13 +89,13 @@ class ScriptRows:
 
     def event(self, request_id: UUID) -> Row:
         """Return the row that says whose request is asked for, and under which key."""
-        return {"request_id": str(request_id), "subject": "clerk", "scopes": ["NORTH"], "key": "go"}
+        return {"request_id": id_text(request_id), "subject": "clerk", "scopes": ["NORTH"], "key": "go"}
 
     def execution(self, request_id: UUID) -> Row:
         """Return the row of an accepted execution."""
         return {
-            "id": str(self.identifiers.uuid()),
-            "request_id": str(request_id),
+            "id": id_text(self.identifiers.uuid()),
+            "request_id": id_text(request_id),
             "idempotency_key": "go",
             "payload_hash": self._command_hash(),
             "actor_subject": "clerk",
@@ -122,13 +123,13 @@ class ScriptRows:
     def check_execution(self, stored: Mapping[str, Any]) -> None:
         """Look at the execution as it was stored."""
 
-    def _fact(self, request_id: object, execution_id: object, flow_id: object, detail: Row) -> Row:
+    def _fact(self, request_id: UUID, execution_id: UUID, flow_id: UUID, detail: Row) -> Row:
         return {
-            "request_id": str(request_id),
+            "request_id": id_text(request_id),
             "revision_step": 1,
-            "entry_id": str(self.identifiers.uuid()),
-            "execution_id": str(execution_id),
-            "flow_id": str(flow_id),
+            "entry_id": id_text(self.identifiers.uuid()),
+            "execution_id": id_text(execution_id),
+            "flow_id": id_text(flow_id),
             "fact_from_state": "OPEN",
             "detail": detail,
             "salt": self.identifiers.salt(),

@@ -6,7 +6,7 @@ makes a worker of it: it looks at no fence, settles no fault, renews nothing and
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import define, evolve, field, frozen
@@ -19,6 +19,7 @@ from orchestrator_postgres.claim_horizon import ClaimHorizon
 from orchestrator_postgres.engine import StoreConnection, connect
 from orchestrator_postgres.short_transaction import short_transaction
 from orchestrator_postgres.statements import all_of, sql_file
+from orchestrator_postgres.stored_json import id_text, ids_parameter
 
 _OWNER = "script"
 _MARK, _READ = sql_file("claim_mark"), sql_file("claim_read")
@@ -72,7 +73,7 @@ class WorkerScript:
         values = {"owner": _OWNER, "claims_max": self._free, "lease_seconds": 60, **self._horizon.bounds()}
         async with connection.pipeline():
             marked = await (await connection.execute(_MARK, values)).fetchall()
-            ids = {"ids": [row["id"] for row in marked]}
+            ids = {"ids": ids_parameter(row["id"] for row in marked)}
             read = await connection.execute(_READ, ids)
             checkpoints = await connection.execute(_READ_CHECKPOINTS, ids)
         self._horizon.learn(marked, limit=self._free)
@@ -82,8 +83,8 @@ class WorkerScript:
 
     async def _run(self, lane: ScriptLane[_Write], claimed: Mapping[str, Any]) -> None:
         fence = {
-            "execution_id": str(claimed["id"]),
-            "request_id": str(claimed["request_id"]),
+            "execution_id": id_text(claimed["id"]),
+            "request_id": id_text(claimed["request_id"]),
             "owner": _OWNER,
             "token": claimed["fencing_token"],
         }
@@ -108,8 +109,8 @@ class WorkerScript:
 
     async def _send(self, connection: StoreConnection, writes: Sequence[_Write]) -> None:
         endings = [write for write in writes if write.ended is not None]
-        requests = {"request_ids": [write.fence["request_id"] for write in endings]}
-        executions = {"execution_ids": [write.fence["execution_id"] for write in writes]}
+        requests = {"request_ids": _array(write.fence["request_id"] for write in endings)}
+        executions = {"execution_ids": _array(write.fence["execution_id"] for write in writes)}
         kept = [{**write.fence, "progressed": True} for write in writes if write.ended is None]
         async with short_transaction(connection):
             if endings:
@@ -130,6 +131,10 @@ class WorkerScript:
     async def _execute(self, connection: StoreConnection, statement: bytes, rows: Sequence[Row]) -> None:
         if rows:
             await connection.execute(statement, {"rows": self.rows.text(rows)})
+
+
+def _array(ids: Iterable[str]) -> str:
+    return "{" + ",".join(ids) + "}"
 
 
 async def _no_op() -> dict[str, Any]:

@@ -62,7 +62,12 @@ class AuditFact:
 
     def content_hash(self, request_id: RequestId) -> Sha256Hex:
         """Return SHA-256 over everything but place and time, which the store adds with `link`."""
-        return content_hash(
+        return self.hashes(request_id).content
+
+    def hashes(self, request_id: RequestId) -> "FactHashes":
+        """Return both hashes; the one of the content covers the other."""
+        detail = self.detail_hash()
+        content = content_hash(
             request_id=request_id,
             entry_id=self.id,
             kind=self.kind,
@@ -71,8 +76,17 @@ class AuditFact:
             execution_id=self.execution_id,
             from_state=self.from_state,
             to_state=self.to_state,
-            detail_hash=self.detail_hash(),
+            detail_hash=detail,
         )
+        return FactHashes(detail=detail, content=content)
+
+
+@frozen(kw_only=True)
+class FactHashes:
+    """What the chain knows of a fact: the hash of its detail, and the one over all of it."""
+
+    detail: Sha256Hex
+    content: Sha256Hex
 
 
 @frozen(kw_only=True)

@@ -32,7 +32,7 @@ from orchestrator_postgres.history import ADVANCE, RequestMove, advance_row
 from orchestrator_postgres.row_mapping import Row, acceptance_snapshot, execution_of, request_of
 from orchestrator_postgres.short_transaction import short_transaction
 from orchestrator_postgres.statements import sql_file
-from orchestrator_postgres.stored_json import rows_parameter
+from orchestrator_postgres.stored_json import id_text, rows_parameter
 
 _LOCK = sql_file("lock_free_visible_requests")
 _READ = sql_file("read_visible_requests")
@@ -140,7 +140,7 @@ def _answer(judged: Judged, added: Mapping[UUID, Row]) -> Answer:
 
 def _event_row(event: AddressedEvent) -> JsonObject:
     return {
-        "request_id": str(event.request_id),
+        "request_id": id_text(event.request_id),
         "subject": event.actor.subject,
         "scopes": [*sorted(event.actor.scopes)],
         "key": event.key,
@@ -149,8 +149,8 @@ def _event_row(event: AddressedEvent) -> JsonObject:
 
 def _execution_row(execution: Execution) -> JsonObject:
     return {
-        "id": str(execution.id),
-        "request_id": str(execution.request_id),
+        "id": id_text(execution.id),
+        "request_id": id_text(execution.request_id),
         "idempotency_key": execution.idempotency_key,
         "payload_hash": execution.payload_hash,
         "actor_subject": execution.actor.subject,

@@ -20,6 +20,7 @@ from orchestrator_postgres.row_mapping import (
     request_of,
 )
 from orchestrator_postgres.statements import sql_file
+from orchestrator_postgres.stored_json import ids_parameter
 
 _MARK = sql_file("claim_mark")
 _READ = sql_file("claim_read")
@@ -64,10 +65,12 @@ async def claim_due(
         ids = [row["id"] for row in marked]
         if not ids:
             return Claims(executions=(), unreadable=())
-        read = await connection.execute(_READ, {"ids": ids})
+        read = await connection.execute(_READ, {"ids": ids_parameter(ids)})
         # Whoever wrote a checkpoint held a token that was handed out before.
         again = [row["id"] for row in marked if row["fencing_token"] > _FIRST_TOKEN]
-        read_again = await connection.execute(_READ_CHECKPOINTS, {"ids": again}) if again else None
+        read_again = (
+            await connection.execute(_READ_CHECKPOINTS, {"ids": ids_parameter(again)}) if again else None
+        )
     horizon.learn(marked, limit=limit)
     checkpoints = () if read_again is None else await read_again.fetchall()
     return _claims(await read.fetchall(), _by_execution(checkpoints))

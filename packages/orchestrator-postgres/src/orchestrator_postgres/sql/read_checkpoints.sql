@@ -6,5 +6,5 @@ SELECT
   extract(epoch FROM clock_timestamp() - checkpoint.started_at) AS age_seconds,
   extract(epoch FROM clock_timestamp() - checkpoint.finished_at) AS ended_age_seconds
 FROM orchestrator.action_execution AS checkpoint
-WHERE checkpoint.execution_id = ANY (%(ids)s)
+WHERE checkpoint.execution_id = ANY (%(ids)s::uuid[])
 ORDER BY checkpoint.execution_id, checkpoint.id
