@@ -8,7 +8,7 @@ COVERAGE = --cov --cov-report=term:skip-covered
 
 export PYTHON
 
-.PHONY: help demo up local test test-all acceptance simulate check format bench explorer publish reference lock clean FORCE
+.PHONY: help demo up local test test-all acceptance simulate check format bench explorer publish statements reference lock clean FORCE
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -59,6 +59,9 @@ explorer: .venv-exploration/.installed ## Install what generates requests from t
 
 publish: $(INSTALLED) ## Copy the contract and the problem catalogue into the package that serves them
 	$(BIN)/python tools/publish_documents.py
+
+statements: $(INSTALLED) ## Compile the statements composed with SQLAlchemy Core into the package that sends them
+	$(BIN)/python -m tools.compile_statements
 
 reference: $(INSTALLED) ## Make docs/reference and docs/pictures anew from the code
 	$(BIN)/python -m tools.reference

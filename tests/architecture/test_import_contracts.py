@@ -78,6 +78,16 @@ VIOLATIONS = (
         source="def later():\n    import psycopg",
     ),
     Violation(
+        contract="composed-statements-are-protected",
+        module="orchestrator_postgres/planted.py",
+        source="from orchestrator_postgres.core_statements.tables import METADATA",
+    ),
+    Violation(
+        contract="migrations-and-composed-statements-know-sqlalchemy",
+        module="orchestrator_postgres/planted.py",
+        source="def later():\n    from sqlalchemy import select",
+    ),
+    Violation(
         contract="outgoing-calls-in-few-rooms",
         module="orchestrator_worker/planted.py",
         source="import httpx2",

@@ -13,8 +13,8 @@ from orchestrator_domain.execution.completion import Completion
 from orchestrator_domain.identifiers import Sha256Hex, StateKey
 from orchestrator_domain.request.request import Request
 from orchestrator_domain.testing.contracts.stored_cases import StoredCases
+from orchestrator_postgres.core_statements.tables import METADATA
 from orchestrator_postgres.stored_json import Unreadable, load_stored
-from orchestrator_postgres.tables import METADATA
 
 EXACT: list[JsonValue] = [
     Decimal("1.10"),

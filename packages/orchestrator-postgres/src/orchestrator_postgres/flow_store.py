@@ -1,22 +1,8 @@
 """Flow versions in flow_definition."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from attrs import frozen
-from sqlalchemy import (
-    Integer,
-    bindparam,
-    case,
-    collate,
-    func,
-    literal_column,
-    or_,
-    select,
-    tuple_,
-    update,
-)
-from sqlalchemy.dialects.postgresql import insert
 
 from orchestrator_domain.errors import DuplicateFlowVersion, RevisionMismatch
 from orchestrator_domain.flow.lifecycle import FlowSummary, StoredFlow
@@ -32,67 +18,15 @@ from orchestrator_domain.ports.flow_store import (
 from orchestrator_postgres.admin_audit import write_admin_fact
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.row_mapping import contract_document, flow_of, flow_summary_of
-from orchestrator_postgres.statements import compiled
+from orchestrator_postgres.statements import sql_file
 from orchestrator_postgres.stored_json import jsonb
-from orchestrator_postgres.tables import FLOW_DEFINITION as FLOW
 
-_BY_ID = select(FLOW).where(FLOW.c.id == bindparam("id"))
-_FIND = compiled(_BY_ID)
-# One row of one table: after waiting for the lock, PostgreSQL returns its newest version. FOR NO KEY UPDATE keeps out
-# writers and those who lock it shared, and lets pass the foreign keys of histories that only name the flow.
-_LOCK = compiled(_BY_ID.with_for_update(key_share=True))
-_LOCK_SHARED = compiled(_BY_ID.with_for_update(read=True))
-# "C" compares code points, as the port promises, whatever collation the database was made with.
-_KEY = collate(FLOW.c.flow_key, "C")
-_LISTED = [column for column in FLOW.c if column.name not in ("definition", "contracts")]
-_FLOW_KEY = bindparam("flow_key", type_=FLOW.c.flow_key.type)
-_STATUS = bindparam("status", type_=FLOW.c.status.type)
-_LIST = compiled(
-    select(*_LISTED)
-    .where(
-        tuple_(_KEY, FLOW.c.version)
-        > tuple_(
-            bindparam("after_key", type_=FLOW.c.flow_key.type),
-            bindparam("after_version", type_=FLOW.c.version.type),
-        ),
-        or_(_FLOW_KEY.is_(None), FLOW.c.flow_key == _FLOW_KEY),
-        or_(_STATUS.is_(None), FLOW.c.status == _STATUS),
-    )
-    .order_by(_KEY, FLOW.c.version)
-    .limit(bindparam("limit", type_=Integer()))
-)
-
-_PUBLISHED_AT = case(
-    (bindparam("status", type_=FLOW.c.status.type) == literal_column("'DRAFT'"), None),
-    else_=func.clock_timestamp(),
-)
-_COLUMNS: dict[str, Any] = {
-    "definition": bindparam("definition"),
-    "status": bindparam("status"),
-    "checksum": bindparam("checksum"),
-    "contracts": bindparam("contracts"),
-    "revision": bindparam("revision"),
-}
-_ADD = compiled(
-    insert(FLOW)
-    .values(
-        id=bindparam("id"),
-        flow_key=bindparam("flow_key"),
-        version=bindparam("version"),
-        schema_version=bindparam("schema_version"),
-        created_by=bindparam("created_by"),
-        published_at=_PUBLISHED_AT,
-        **_COLUMNS,
-    )
-    .on_conflict_do_nothing(index_elements=["flow_key", "version"])
-    .returning(FLOW)
-)
-_SAVE = compiled(
-    update(FLOW)
-    .where(FLOW.c.id == bindparam("id"), FLOW.c.revision == bindparam("before"))
-    .values(published_at=func.coalesce(FLOW.c.published_at, _PUBLISHED_AT), **_COLUMNS)
-    .returning(FLOW)
-)
+_FIND = sql_file("core/find_flow")
+_LOCK = sql_file("core/lock_flow")
+_LOCK_SHARED = sql_file("core/lock_flow_shared")
+_LIST = sql_file("core/list_flows")
+_ADD = sql_file("core/add_flow")
+_SAVE = sql_file("core/save_flow")
 
 
 @frozen

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from attrs import frozen
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow
-from sqlalchemy import bindparam, select
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.audit import AuditEntry, AuditFact
@@ -15,17 +14,12 @@ from orchestrator_domain.identifiers import RequestId, Revision, StateKey
 from orchestrator_domain.ports.history import HistoryFilter, HistoryReader
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.row_mapping import audit_entry_of
-from orchestrator_postgres.statements import compiled, sql_file
+from orchestrator_postgres.statements import sql_file
 from orchestrator_postgres.stored_json import id_text, rows_parameter
-from orchestrator_postgres.tables import AUDIT_ENTRY
 
 _READ_VISIBLE = sql_file("read_visible_history")
 ADVANCE = sql_file("advance_requests")
-_READ = compiled(
-    select(AUDIT_ENTRY)
-    .where(AUDIT_ENTRY.c.request_id == bindparam("request_id"))
-    .order_by(AUDIT_ENTRY.c.sequence)
-)
+_READ = sql_file("core/read_history")
 
 
 class PostgresHistory(HistoryReader):

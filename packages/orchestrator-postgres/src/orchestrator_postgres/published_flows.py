@@ -1,7 +1,6 @@
 """Published flow versions, read outside of any transaction."""
 
 from attrs import frozen
-from sqlalchemy import bindparam, literal_column, select
 
 from orchestrator_domain.flow.lifecycle import StoredFlow
 from orchestrator_domain.identifiers import FlowId
@@ -9,10 +8,9 @@ from orchestrator_domain.ports.published_flows import PublishedFlows
 from orchestrator_postgres.bounded_retry import retried
 from orchestrator_postgres.engine import PostgresEngine
 from orchestrator_postgres.row_mapping import flow_of
-from orchestrator_postgres.statements import compiled
-from orchestrator_postgres.tables import FLOW_DEFINITION as FLOW
+from orchestrator_postgres.statements import sql_file
 
-_FIND = compiled(select(FLOW).where(FLOW.c.id == bindparam("id"), FLOW.c.status != literal_column("'DRAFT'")))
+_FIND = sql_file("core/find_published_flow")
 
 
 @frozen

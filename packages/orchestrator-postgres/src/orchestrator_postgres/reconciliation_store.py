@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC
 
 from attrs import frozen
-from sqlalchemy import bindparam, insert, select
 
 from orchestrator_domain.audit import AuditFact
 from orchestrator_domain.execution.checkpoint import Checkpoint
@@ -22,9 +21,8 @@ from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.fault_translation import TransientFault
 from orchestrator_postgres.history import RequestMove, advance_request
 from orchestrator_postgres.row_mapping import Row, checkpoint_of, execution_of, readable, request_of
-from orchestrator_postgres.statements import compiled, sql_file
+from orchestrator_postgres.statements import sql_file
 from orchestrator_postgres.stored_json import as_object_or_null, jsonb, jsonb_or_null
-from orchestrator_postgres.tables import RECONCILIATION_RESOLUTION
 
 _LIST = sql_file("list_cases")
 _READ = sql_file("read_case")
@@ -34,27 +32,8 @@ _READ_PROBES = sql_file("read_probes")
 _LOCKS = (sql_file("lock_request_in_scope"), sql_file("lock_execution"), sql_file("lock_checkpoints"))
 _RESOLVE_EXECUTION = sql_file("resolve_execution")
 _RESOLVE_CHECKPOINT = sql_file("resolve_checkpoint")
-
-_RECORD_COLUMNS = (
-    "id",
-    "execution_id",
-    "idempotency_key",
-    "payload_hash",
-    "action_id",
-    "resolution",
-    "evidence",
-    "result",
-    "operator_subject",
-    "correlation_id",
-)
-_ADD_RECORD = compiled(
-    insert(RECONCILIATION_RESOLUTION).values({name: bindparam(name) for name in _RECORD_COLUMNS})
-)
-_RECORDS = compiled(
-    select(RECONCILIATION_RESOLUTION)
-    .where(RECONCILIATION_RESOLUTION.c.execution_id == bindparam("execution_id"))
-    .order_by(RECONCILIATION_RESOLUTION.c.created_at, RECONCILIATION_RESOLUTION.c.id)
-)
+_ADD_RECORD = sql_file("core/add_resolution")
+_RECORDS = sql_file("core/read_resolutions")
 
 
 @frozen

@@ -8,7 +8,6 @@ from uuid import UUID
 
 import psycopg
 from attrs import frozen
-from sqlalchemy import bindparam, func, select
 
 from orchestrator_domain.errors import StorageUnavailable
 from orchestrator_domain.flow.lifecycle import StoredFlow
@@ -19,18 +18,13 @@ from orchestrator_postgres.engine import ConnectionSettings, StoreConnection, co
 from orchestrator_postgres.reachability import connection_fault
 from orchestrator_postgres.row_mapping import Row, audit_entry_of, flow_of, readable, request_of
 from orchestrator_postgres.run_rows import RunRows, read_run_rows, rows_by
-from orchestrator_postgres.statements import compiled, sql_file
+from orchestrator_postgres.statements import sql_file
 from orchestrator_postgres.stored_json import as_object
-from orchestrator_postgres.tables import AUDIT_ENTRY, FLOW_DEFINITION
 
 _AT_ONCE: Final = 200
 _REQUESTS = sql_file("recorded_requests")
 _COUNT = sql_file("count_recorded_requests")
-_ENTRIES = compiled(
-    select(AUDIT_ENTRY)
-    .where(AUDIT_ENTRY.c.request_id == func.any(bindparam("ids")))
-    .order_by(AUDIT_ENTRY.c.request_id, AUDIT_ENTRY.c.sequence)
-)
+_ENTRIES = sql_file("core/read_histories")
 _TIMING: Final = b"""
 SELECT
   extract(epoch FROM next_attempt_at - clock_timestamp())::float8 AS due_in_seconds,
@@ -39,7 +33,7 @@ SELECT
 FROM orchestrator.execution
 WHERE id = %(id)s
 """
-_FLOW = compiled(select(FLOW_DEFINITION).where(FLOW_DEFINITION.c.id == bindparam("id")))
+_FLOW = sql_file("core/find_flow")
 
 
 @frozen(kw_only=True)

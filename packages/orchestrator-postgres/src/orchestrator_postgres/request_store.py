@@ -3,8 +3,6 @@
 from typing import Any
 
 from attrs import evolve, frozen
-from sqlalchemy import bindparam, func, or_, select
-from sqlalchemy.dialects.postgresql import insert
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.audit import AuditFact
@@ -16,77 +14,17 @@ from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.fault_translation import TransientFault
 from orchestrator_postgres.history import RequestMove, advance_request, send_advance
 from orchestrator_postgres.row_mapping import Row, acceptance_snapshot, execution_of, request_of
-from orchestrator_postgres.statements import compiled, sql_file
+from orchestrator_postgres.statements import sql_file
 from orchestrator_postgres.stored_json import jsonb
-from orchestrator_postgres.tables import EXECUTION, REQUEST_CREATION, REQUEST_INSTANCE
 
 _LOCK_VISIBLE = sql_file("lock_visible_request")
 _READ_VISIBLE = sql_file("read_visible_request")
-
-_CREATION_KEY = ("actor_subject", "business_scope", "idempotency_key")
-_RESERVE = compiled(
-    insert(REQUEST_CREATION)
-    .values({name: bindparam(name) for name in (*_CREATION_KEY, "payload_hash", "request_id")})
-    .on_conflict_do_nothing(index_elements=_CREATION_KEY)
-    .returning(REQUEST_CREATION.c.request_id)
-)
-_EARLIER = compiled(
-    select(REQUEST_CREATION.c.payload_hash, REQUEST_CREATION.c.request_id).where(
-        *(REQUEST_CREATION.c[name] == bindparam(name) for name in _CREATION_KEY)
-    )
-)
-
-_REQUEST_COLUMNS = (
-    "id",
-    "type_key",
-    "flow_id",
-    "current_state",
-    "data",
-    "initial_data",
-    "owner_subject",
-    "business_scope",
-    "revision",
-)
-_ADD_REQUEST = compiled(
-    insert(REQUEST_INSTANCE)
-    .values({name: bindparam(name) for name in _REQUEST_COLUMNS})
-    .returning(REQUEST_INSTANCE.c.created_at)
-)
-
-_EXECUTION_COLUMNS = (
-    "id",
-    "request_id",
-    "idempotency_key",
-    "payload_hash",
-    "actor_subject",
-    "actor_snapshot",
-    "event_key",
-    "event_data",
-    "transition_id",
-    "from_state",
-    "accepted_revision",
-    "correlation_id",
-    "status",
-)
-_ADD_EXECUTION = compiled(
-    insert(EXECUTION).values({name: bindparam(name) for name in _EXECUTION_COLUMNS}).returning(EXECUTION)
-)
-_EXECUTION_BY_KEY = compiled(
-    select(EXECUTION).where(
-        EXECUTION.c.request_id == bindparam("request_id"), EXECUTION.c.idempotency_key == bindparam("key")
-    )
-)
-_VISIBLE_EXECUTION = compiled(
-    select(EXECUTION)
-    .join(REQUEST_INSTANCE, REQUEST_INSTANCE.c.id == EXECUTION.c.request_id)
-    .where(
-        EXECUTION.c.id == bindparam("id"),
-        or_(
-            REQUEST_INSTANCE.c.owner_subject == bindparam("subject"),
-            REQUEST_INSTANCE.c.business_scope == func.any(bindparam("scopes")),
-        ),
-    )
-)
+_RESERVE = sql_file("core/reserve_creation")
+_EARLIER = sql_file("core/read_creation")
+_ADD_REQUEST = sql_file("core/add_request")
+_ADD_EXECUTION = sql_file("core/add_execution")
+_EXECUTION_BY_KEY = sql_file("core/find_execution_by_key")
+_VISIBLE_EXECUTION = sql_file("core/find_visible_execution")
 
 
 @frozen

@@ -1,11 +1,8 @@
 """Request types in request_type."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from attrs import frozen
-from sqlalchemy import Integer, bindparam, collate, select, update
-from sqlalchemy.dialects.postgresql import insert
 
 from orchestrator_domain.errors import RevisionMismatch
 from orchestrator_domain.flow.lifecycle import RequestType
@@ -14,34 +11,14 @@ from orchestrator_domain.ports.flow_store import LISTED_MAX, AdminFact, RequestT
 from orchestrator_postgres.admin_audit import write_admin_fact
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.row_mapping import type_of
-from orchestrator_postgres.statements import compiled
-from orchestrator_postgres.tables import REQUEST_TYPE as TYPE
+from orchestrator_postgres.statements import sql_file
 
-_BY_KEY = select(TYPE).where(TYPE.c.type_key == bindparam("key"))
-_FIND = compiled(_BY_KEY)
-_LOCK = compiled(_BY_KEY.with_for_update())
-_LOCK_SHARED = compiled(_BY_KEY.with_for_update(read=True))
-# "C" compares code points, as the port promises, whatever collation the database was made with.
-_KEY = collate(TYPE.c.type_key, "C")
-_AFTER = bindparam("after", type_=TYPE.c.type_key.type)
-_LIST = compiled(select(TYPE).where(_AFTER < _KEY).order_by(_KEY).limit(bindparam("limit", type_=Integer())))
-_COLUMNS: dict[str, Any] = {
-    "active_flow_id": bindparam("active_flow"),
-    "enabled": bindparam("enabled"),
-    "revision": bindparam("revision"),
-}
-_ADD = compiled(
-    insert(TYPE)
-    .values(type_key=bindparam("key"), **_COLUMNS)
-    .on_conflict_do_nothing(index_elements=["type_key"])
-    .returning(TYPE)
-)
-_SAVE = compiled(
-    update(TYPE)
-    .where(TYPE.c.type_key == bindparam("key"), TYPE.c.revision == bindparam("before"))
-    .values(**_COLUMNS)
-    .returning(TYPE)
-)
+_FIND = sql_file("core/find_request_type")
+_LOCK = sql_file("core/lock_request_type")
+_LOCK_SHARED = sql_file("core/lock_request_type_shared")
+_LIST = sql_file("core/list_request_types")
+_ADD = sql_file("core/add_request_type")
+_SAVE = sql_file("core/save_request_type")
 
 
 @frozen

@@ -5,22 +5,16 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from attrs import frozen
-from sqlalchemy import bindparam, func, select
 
 from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.execution import Execution
 from orchestrator_domain.identifiers import ExecutionId
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.row_mapping import Row, checkpoint_of, execution_of
-from orchestrator_postgres.statements import compiled, sql_file
-from orchestrator_postgres.tables import EXECUTION
+from orchestrator_postgres.statements import sql_file
 
 _CHECKPOINTS = sql_file("recorded_checkpoints")
-_EXECUTIONS = compiled(
-    select(EXECUTION)
-    .where(EXECUTION.c.request_id == func.any(bindparam("ids")))
-    .order_by(EXECUTION.c.accepted_revision)
-)
+_EXECUTIONS = sql_file("core/read_executions")
 
 
 @frozen(kw_only=True)

@@ -1,15 +1,13 @@
-"""Statements as bytes that psycopg takes: from files, and compiled once from SQLAlchemy Core."""
+"""Statements as bytes that psycopg takes, from files.
+
+Those in `sql/` are written there, for their concurrency is the point; those in `sql/core/` are made of `core_statements`.
+"""
 
 import re
 from pathlib import Path
 
-from sqlalchemy import Dialect
-from sqlalchemy.dialects.postgresql.psycopg import dialect
-from sqlalchemy.sql import ClauseElement
-
 _FILES = Path(__file__).with_name("sql")
 _TOLD = re.compile(r"^SELECT .+ FROM (\w+)\Z", re.MULTILINE)
-_DIALECT: Dialect = dialect()  # type: ignore[no-untyped-call]
 
 
 def sql_file(name: str) -> bytes:
@@ -42,8 +40,3 @@ def _fails_unless(count: str) -> str:
         f"SELECT CASE WHEN count(*) = {count} THEN '1'"
         " ELSE 'something is in the way of this batch, so it is looked at row by row' END::integer\n"
     )
-
-
-def compiled(statement: ClauseElement) -> bytes:
-    """Return a Core statement as text with named parameters; values are given when it is executed."""
-    return str(statement.compile(dialect=_DIALECT)).encode()

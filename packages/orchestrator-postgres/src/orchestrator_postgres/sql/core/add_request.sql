@@ -1,0 +1,2 @@
+-- Made of orchestrator_postgres.core_statements by `make statements`.
+INSERT INTO orchestrator.request_instance (id, type_key, flow_id, current_state, data, initial_data, owner_subject, business_scope, revision) VALUES (%(id)s::UUID, %(type_key)s::VARCHAR, %(flow_id)s::UUID, %(current_state)s::VARCHAR, %(data)s::JSONB, %(initial_data)s::JSONB, %(owner_subject)s::VARCHAR, %(business_scope)s::VARCHAR, %(revision)s::BIGINT) RETURNING orchestrator.request_instance.created_at

@@ -1,0 +1,2 @@
+-- Made of orchestrator_postgres.core_statements by `make statements`.
+INSERT INTO orchestrator.request_type (type_key, active_flow_id, enabled, revision) VALUES (%(key)s::VARCHAR, %(active_flow)s::UUID, %(enabled)s, %(revision)s::BIGINT) ON CONFLICT (type_key) DO NOTHING RETURNING orchestrator.request_type.type_key, orchestrator.request_type.active_flow_id, orchestrator.request_type.enabled, orchestrator.request_type.revision

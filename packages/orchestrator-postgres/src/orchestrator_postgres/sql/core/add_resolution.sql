@@ -1,0 +1,2 @@
+-- Made of orchestrator_postgres.core_statements by `make statements`.
+INSERT INTO orchestrator.reconciliation_resolution (id, execution_id, idempotency_key, payload_hash, action_id, resolution, evidence, result, operator_subject, correlation_id) VALUES (%(id)s::UUID, %(execution_id)s::UUID, %(idempotency_key)s::VARCHAR, %(payload_hash)s::VARCHAR, %(action_id)s::VARCHAR, %(resolution)s::VARCHAR, %(evidence)s::JSONB, %(result)s::JSONB, %(operator_subject)s::VARCHAR, %(correlation_id)s::VARCHAR)

@@ -1,0 +1,4 @@
+-- Made of orchestrator_postgres.core_statements by `make statements`.
+SELECT orchestrator.reconciliation_resolution.id, orchestrator.reconciliation_resolution.execution_id, orchestrator.reconciliation_resolution.idempotency_key, orchestrator.reconciliation_resolution.payload_hash, orchestrator.reconciliation_resolution.action_id, orchestrator.reconciliation_resolution.resolution, orchestrator.reconciliation_resolution.evidence, orchestrator.reconciliation_resolution.result, orchestrator.reconciliation_resolution.operator_subject, orchestrator.reconciliation_resolution.correlation_id, orchestrator.reconciliation_resolution.created_at
+FROM orchestrator.reconciliation_resolution
+WHERE orchestrator.reconciliation_resolution.execution_id = %(execution_id)s::UUID ORDER BY orchestrator.reconciliation_resolution.created_at, orchestrator.reconciliation_resolution.id

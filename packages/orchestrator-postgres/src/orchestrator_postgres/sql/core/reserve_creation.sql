@@ -1,0 +1,2 @@
+-- Made of orchestrator_postgres.core_statements by `make statements`.
+INSERT INTO orchestrator.request_creation (actor_subject, business_scope, idempotency_key, payload_hash, request_id) VALUES (%(actor_subject)s::VARCHAR, %(business_scope)s::VARCHAR, %(idempotency_key)s::VARCHAR, %(payload_hash)s::VARCHAR, %(request_id)s::UUID) ON CONFLICT (actor_subject, business_scope, idempotency_key) DO NOTHING RETURNING orchestrator.request_creation.request_id

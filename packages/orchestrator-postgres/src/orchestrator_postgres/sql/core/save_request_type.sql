@@ -1,0 +1,2 @@
+-- Made of orchestrator_postgres.core_statements by `make statements`.
+UPDATE orchestrator.request_type SET active_flow_id=%(active_flow)s::UUID, enabled=%(enabled)s, revision=%(revision)s::BIGINT WHERE orchestrator.request_type.type_key = %(key)s::VARCHAR AND orchestrator.request_type.revision = %(before)s::BIGINT RETURNING orchestrator.request_type.type_key, orchestrator.request_type.active_flow_id, orchestrator.request_type.enabled, orchestrator.request_type.revision
