@@ -48,21 +48,6 @@ def test_a_service_does_not_load_what_draws_tracebacks_and_leaves_it_to_others()
     assert ended.stdout.split() == ["True", "False", "True"]
 
 
-def test_a_service_does_not_load_what_statements_are_composed_with() -> None:
-    told = "import sys; from orchestrator_service.cli import main; main(['serve'])"
-    asked = "print('orchestrator_postgres.request_store' in sys.modules, 'sqlalchemy' in sys.modules)"
-
-    ended = subprocess.run(
-        [sys.executable, "-c", f"{told}; {asked}"],
-        env={"PATH": os.environ["PATH"]},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert ended.stdout.split() == ["True", "False"]
-
-
 @pytest.mark.parametrize("arguments", [[], ["fly"], ["serve", "--now"]])
 def test_a_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:

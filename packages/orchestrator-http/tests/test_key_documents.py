@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Callable
 import httpx2
 import pytest
 
-from orchestrator_http.key_documents import DocumentUnavailable, HttpDocuments
+from orchestrator_http.http_documents import HttpDocuments
+from orchestrator_http.key_documents import DocumentUnavailable
 
 URL = "https://issuer.test/jwks.json"
 

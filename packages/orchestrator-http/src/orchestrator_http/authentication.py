@@ -17,7 +17,8 @@ from orchestrator_http.access_token import (
     verified_claims,
 )
 from orchestrator_http.jwks import IssuerKeys, KeyFailureReport, KeyPolicy
-from orchestrator_http.key_documents import FetchDocument, HttpDocuments
+from orchestrator_http.key_documents import FetchDocument
+from orchestrator_http.late_documents import late_document
 from orchestrator_http.refusals import AuthenticationUnavailable, NotAuthenticated
 from orchestrator_http.trusted_issuer import TrustedIssuer
 from orchestrator_http.verified_tokens import VerifiedToken, VerifiedTokens
@@ -59,7 +60,7 @@ class Authentication:
             raise ValueError(
                 "Two trusted issuers have the same alias: their subjects could not be told apart."
             )
-        documents = fetch or HttpDocuments()
+        documents = fetch or late_document
         keys = {
             issuer.issuer: IssuerKeys(
                 issuer=issuer,

@@ -2,7 +2,6 @@
 
 import ssl
 
-import httpx2
 from attrs import frozen
 
 from orchestrator_domain.exact_json.canonical import sha256_hex
@@ -32,6 +31,9 @@ def tls_context(endpoint: Endpoint, material: TlsMaterial) -> ssl.SSLContext:
     """Return a context that verifies hosts; raise ValueUnavailable for what is no certificate or no key to it."""
     try:
         if material.authorities is None:
+            # Each start reads the catalogue, and few of its endpoints have certificates of their own.
+            import httpx2  # noqa: PLC0415 -- see above
+
             context = httpx2.create_ssl_context(trust_env=False)
         else:
             context = ssl.create_default_context(cadata=material.authorities)

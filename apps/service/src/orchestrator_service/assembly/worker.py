@@ -24,8 +24,8 @@ from orchestrator_service.scrape import WorkerReading
 from orchestrator_worker.handlers import HandlerRegistry
 from orchestrator_worker.held_calls import HeldCalls
 from orchestrator_worker.invoke_integration import InvokeIntegration
+from orchestrator_worker.late_provider_client import LateProviderClient
 from orchestrator_worker.observed_calls import ObservedCalls
-from orchestrator_worker.provider_client import ProviderClient
 from orchestrator_worker.register_document import RegisterDocument
 from orchestrator_worker.renewal import LeaseRenewal
 from orchestrator_worker.tracing import TracedCalls, TracedRuns, traced_attempts
@@ -46,7 +46,7 @@ async def opened_worker(parts: Parts, opened: AsyncExitStack) -> Working:
     queue = await opened.enter_async_context(
         PostgresExecutionQueue(parts.connection, parts.identifiers, unreadable=_unreadable)
     )
-    client = await opened.enter_async_context(ProviderClient(values=parts.values))
+    client = await opened.enter_async_context(LateProviderClient(values=parts.values))
     calls = HeldCalls(TracedCalls(client, parts.tracer))
     registry = _registry(parts, calls)
     opened.callback(registry.close)
