@@ -11,7 +11,8 @@ import sys
 from importlib import import_module
 from typing import Any
 
-import orchestrator_http.http_documents as _imported_for_first_tokens  # noqa: F401 - imported with the first of them
+import orchestrator_http.http_documents as _imported_for_first_keys  # noqa: F401 - imported with the first token
+import orchestrator_http.signatures as _imported_for_first_tokens  # noqa: F401 - imported with the first token
 import orchestrator_service.serve as _imported_for_its_children  # noqa: F401 - the command imports it when it is asked for
 import orchestrator_worker.provider_client as _imported_for_first_calls  # noqa: F401 - imported with the first of them
 from orchestrator_service.cli import main

@@ -11,7 +11,7 @@ from tests.plugins.migrated_database import TestDatabase
 from tests.plugins.trial_catalogue import trial_catalogue
 
 # Alembic composes migrations with it, `make statements` the statements; the others wait for the first token or call.
-NOT_LOADED = {"sqlalchemy", "httpx2", "httpcore2"}
+NOT_LOADED = {"sqlalchemy", "httpx2", "httpcore2", "joserfc", "cryptography"}
 
 
 @pytest.fixture

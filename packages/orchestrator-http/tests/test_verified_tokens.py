@@ -15,9 +15,9 @@ from tests.plugins.token_desk import (
 )
 
 import orchestrator_http.authentication
-from orchestrator_http.access_token import verified_claims
 from orchestrator_http.authentication import Authentication
 from orchestrator_http.jwks import KeyPolicy
+from orchestrator_http.late_imports import late_claims
 from orchestrator_http.refusals import NotAuthenticated
 from orchestrator_http.trusted_issuer import TrustedIssuer
 from orchestrator_http.verified_tokens import VerifiedTokens
@@ -36,13 +36,13 @@ class Desk:
             now_seconds=lambda: self.now,
             monotonic_seconds=lambda: self.monotonic,
         )
-        checked = verified_claims
+        checked = late_claims
 
         def counted(*arguments: object) -> object:
             self.checks += 1
             return checked(*arguments)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(orchestrator_http.authentication, "verified_claims", counted)
+        monkeypatch.setattr(orchestrator_http.authentication, "late_claims", counted)
 
     async def subject(self, text: str) -> str:
         return (await self.authentication(f"Bearer {text}")).subject

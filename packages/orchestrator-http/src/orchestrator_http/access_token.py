@@ -1,22 +1,17 @@
-"""Checking one access token (RFC 7515, 7519, 9068) and reading who acts from it."""
+"""Reading one access token (RFC 7519, 9068), and from it who acts."""
 
 import base64
 import binascii
 import re
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
 from attrs import frozen
-from joserfc import jws
-from joserfc.jwa import JWSAlgModel
-from joserfc.jws import JWSRegistry
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.exact_json.text import parse_json
 from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_domain.identifiers import BusinessScope, Role, Subject
-from orchestrator_http.jwks import PublicKey
 from orchestrator_http.trusted_issuer import ALGORITHMS, TrustedIssuer
 
 TOKEN_BYTES_MAX: Final = 16 * 1024
@@ -40,20 +35,6 @@ class ReadToken:
     key_id: str | None
     type: str
     issuer: str
-
-
-class _Registry(JWSRegistry):
-    """Let tokens be as large as ours may be; the names of algorithms were checked before."""
-
-    max_header_length = 8 * 1024
-    max_payload_length = TOKEN_BYTES_MAX
-    max_signature_length = 2 * 1024
-
-    def get_alg(self, name: str) -> JWSAlgModel:
-        # The library warns of EdDSA's old name on each use.
-        if name not in ALGORITHMS or name not in (self.allowed or ()):
-            raise TokenRefused("algorithm")
-        return self.algorithms[name]
 
 
 def read_token(text: str) -> ReadToken:
@@ -82,21 +63,6 @@ def require_allowed(token: ReadToken, issuer: TrustedIssuer) -> None:
         raise TokenRefused("alg")
     if token.type.lower() not in [allowed.lower() for allowed in issuer.types]:
         raise TokenRefused("typ")
-
-
-def verified_claims(token: ReadToken, keys: Sequence[PublicKey]) -> tuple[JsonObject, PublicKey]:
-    """Return the claims, and which of the keys was found to have signed them; raise TokenRefused.
-
-    What the library raises besides passes through: it is of many types, and none of them means success.
-    """
-    registry = _Registry(algorithms=[token.algorithm], strict_check_header=False)
-    for key in keys:
-        signed = jws.extract_compact(token.text.encode("ascii"), registry=registry)
-        if jws.validate_compact(signed, key, registry=registry):
-            claims = parse_json(signed.payload)
-            if isinstance(claims, dict):
-                return claims, key
-    raise TokenRefused("signature")
 
 
 def actor_of(claims: JsonObject, issuer: TrustedIssuer, *, now_seconds: float, named_by_alias: bool) -> Actor:

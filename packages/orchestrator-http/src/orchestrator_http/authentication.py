@@ -14,11 +14,10 @@ from orchestrator_http.access_token import (
     read_token,
     require_allowed,
     require_valid_now,
-    verified_claims,
 )
 from orchestrator_http.jwks import IssuerKeys, KeyFailureReport, KeyPolicy
 from orchestrator_http.key_documents import FetchDocument
-from orchestrator_http.late_documents import late_document
+from orchestrator_http.late_imports import late_claims, late_document
 from orchestrator_http.refusals import AuthenticationUnavailable, NotAuthenticated
 from orchestrator_http.trusted_issuer import TrustedIssuer
 from orchestrator_http.verified_tokens import VerifiedToken, VerifiedTokens
@@ -105,7 +104,7 @@ class Authentication:
             raise TokenRefused("issuer")
         require_allowed(token, keys.issuer)
         candidates = await keys.candidates(token.key_id, token.algorithm)
-        claims, key = verified_claims(token, candidates)
+        claims, key = late_claims(token, candidates)
         actor = actor_of(
             claims, keys.issuer, now_seconds=self._now_seconds(), named_by_alias=len(self._keys) > 1
         )

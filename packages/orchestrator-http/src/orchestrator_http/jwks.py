@@ -1,43 +1,19 @@
-"""An issuer's public keys: read one by one, kept, rotated, and served a while when the issuer is down."""
+"""An issuer's public keys: kept, rotated, and served a while when the issuer is down."""
 
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
-from joserfc.jwk import ECKey, OKPKey, RSAKey
 
-from orchestrator_domain.exact_json.value import JsonObject, JsonValue
 from orchestrator_http.key_documents import DocumentUnavailable, FetchDocument, key_set_document
+from orchestrator_http.late_imports import late_keys
 from orchestrator_http.refusals import AuthenticationUnavailable
-from orchestrator_http.trusted_issuer import ALGORITHMS, TrustedIssuer
+from orchestrator_http.trusted_issuer import TrustedIssuer
 
-type PublicKey = RSAKey | ECKey | OKPKey
-
-_RSA_BITS_MIN: Final = 2048
-_RSA_BITS_MAX: Final = 8192
-_KEYS_MAX: Final = 100
-_PRIVATE_MEMBERS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
-
-
-@frozen(kw_only=True)
-class PublishedKey:
-    """One usable key of a set. `algorithm` is what the issuer restricts it to, if it does."""
-
-    key_id: str | None
-    kind: str
-    curve: str | None
-    algorithm: str | None
-    key: PublicKey
-
-    def suits(self, algorithm: str) -> bool:
-        kind, curves = ALGORITHMS[algorithm]
-        return (
-            self.kind == kind
-            and (curves is None or self.curve in curves)
-            and self.algorithm in (None, algorithm)
-        )
+if TYPE_CHECKING:
+    from orchestrator_http.public_keys import PublicKey, PublishedKey
 
 
 @frozen(kw_only=True)
@@ -69,12 +45,12 @@ class IssuerKeys:
     policy: KeyPolicy = field(factory=KeyPolicy)
     report: KeyFailureReport = lambda _issuer, _reason: None
     monotonic_seconds: Callable[[], float] = time.monotonic
-    _keys: tuple[PublishedKey, ...] = field(default=(), init=False)
+    _keys: "tuple[PublishedKey, ...]" = field(default=(), init=False)
     _fetched_at: float | None = field(default=None, init=False)
     _begun_at: float | None = field(default=None, init=False)
     _fetching: asyncio.Task[None] | None = field(default=None, init=False)
 
-    async def candidates(self, key_id: str | None, algorithm: str) -> tuple[PublicKey, ...]:
+    async def candidates(self, key_id: str | None, algorithm: str) -> "tuple[PublicKey, ...]":
         """Return the keys that may have made a signature; none for an unknown key.
 
         A token without key id is checked by the only key that suits its algorithm, if there is only one.
@@ -90,7 +66,7 @@ class IssuerKeys:
             raise AuthenticationUnavailable("The issuer's keys can't be read now; try again later.")
         return found
 
-    def _known(self, key_id: str | None, algorithm: str) -> tuple[PublicKey, ...]:
+    def _known(self, key_id: str | None, algorithm: str) -> "tuple[PublicKey, ...]":
         if self._age_seconds() >= self.policy.stale_seconds_max:
             return ()
         suitable = [published for published in self._keys if published.suits(algorithm)]
@@ -120,7 +96,7 @@ class IssuerKeys:
     async def _fetch_keys(self) -> None:
         begun_at = self.monotonic_seconds()
         try:
-            keys = published_keys(await key_set_document(self.issuer, self.fetch))
+            keys = await late_keys(await key_set_document(self.issuer, self.fetch))
             if not keys:
                 self.report(self.issuer, "The key set holds no usable key.")
                 return
@@ -131,60 +107,3 @@ class IssuerKeys:
             self.report(self.issuer, f"The key set can't be read ({type(fault).__name__}).")
         finally:
             self._fetching = None
-
-
-def published_keys(document: JsonValue) -> tuple[PublishedKey, ...]:
-    """Return the usable keys of a JWK Set: public RSA of 2048 bits and more, EC and Edwards keys for signatures.
-
-    Each key stands alone: one that can't be used is left out, and the others stay.
-    """
-    entries = document.get("keys") if isinstance(document, dict) else None
-    if not isinstance(entries, list):
-        return ()
-    usable = (_published(entry) for entry in entries[:_KEYS_MAX] if isinstance(entry, dict))
-    return tuple(key for key in usable if key is not None)
-
-
-def _published(entry: JsonObject) -> PublishedKey | None:
-    key_id, algorithm = entry.get("kid"), entry.get("alg")
-    if not isinstance(key_id, str | None) or not isinstance(algorithm, str | None):
-        return None
-    if not _verifies_signatures(entry) or _PRIVATE_MEMBERS & entry.keys():
-        return None
-    try:
-        key, curve = _imported(entry)
-    except Exception:  # noqa: BLE001 - whatever a malformed key makes the library raise, only this key is lost
-        return None
-    if isinstance(key, RSAKey) and not _RSA_BITS_MIN <= key.public_key.key_size <= _RSA_BITS_MAX:
-        return None
-    return PublishedKey(key_id=key_id, kind=key.key_type, curve=curve, algorithm=algorithm, key=key)
-
-
-def _verifies_signatures(entry: JsonObject) -> bool:
-    operations = entry.get("key_ops", ["verify"])
-    return entry.get("use", "sig") == "sig" and isinstance(operations, list) and "verify" in operations
-
-
-def _imported(entry: JsonObject) -> tuple[PublicKey, str | None]:
-    """Import the public members alone, so that nothing else in the entry has a say."""
-    match entry.get("kty"):
-        case "RSA":
-            return RSAKey.import_key(_texts(entry, "n", "e")), None
-        case "EC":
-            elliptic = ECKey.import_key(_texts(entry, "crv", "x", "y"))
-            return elliptic, elliptic.curve_name
-        case "OKP":
-            edwards = OKPKey.import_key(_texts(entry, "crv", "x"))
-            return edwards, edwards.curve_name
-        case _:
-            raise ValueError("neither RSA nor EC nor OKP")
-
-
-def _texts(entry: JsonObject, *names: str) -> dict[str, str | list[str]]:
-    chosen: dict[str, str | list[str]] = {"kty": str(entry["kty"])}
-    for name in names:
-        value = entry[name]
-        if not isinstance(value, str):
-            raise TypeError(name)
-        chosen[name] = value
-    return chosen

@@ -6,12 +6,16 @@ that verified it is still among its issuer's keys, and the times in the token ar
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.exact_json.value import JsonObject
-from orchestrator_http.jwks import IssuerKeys, PublicKey
+from orchestrator_http.jwks import IssuerKeys
+
+if TYPE_CHECKING:
+    from orchestrator_http.public_keys import PublicKey
 
 KEPT_MAX = 10_000
 
@@ -25,9 +29,9 @@ class VerifiedToken:
     keys: IssuerKeys
     key_id: str | None
     algorithm: str
-    verified_by: PublicKey
+    verified_by: "PublicKey"
 
-    def is_backed_by(self, keys: Sequence[PublicKey]) -> bool:
+    def is_backed_by(self, keys: "Sequence[PublicKey]") -> bool:
         """Say whether the key that verified the token is among these; an equal one that was read later is not."""
         return any(key is self.verified_by for key in keys)
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from orchestrator_http.jwks import published_keys
 from orchestrator_http.key_documents import DocumentUnavailable, key_set_document
-from orchestrator_http.late_documents import late_document
+from orchestrator_http.late_imports import late_document, late_keys
 from orchestrator_http.trusted_issuer import TrustedIssuer
 from orchestrator_service.assembly.api import trusted_issuers
 from orchestrator_service.settings import Settings
@@ -17,7 +16,7 @@ async def issuer_reports(settings: Settings) -> Sequence[tuple[str, str | None]]
 
 async def _reason(issuer: TrustedIssuer) -> str | None:
     try:
-        keys = published_keys(await key_set_document(issuer, late_document))
+        keys = await late_keys(await key_set_document(issuer, late_document))
     except DocumentUnavailable as fault:
         return str(fault)
     return None if keys else "The key set holds no usable key."
