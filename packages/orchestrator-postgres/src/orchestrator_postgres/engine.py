@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from time import monotonic
 from types import MappingProxyType
 from typing import Any, Self, cast
@@ -117,8 +118,9 @@ class PoolUse:
 class PostgresEngine:
     """Lend connections to stories and readers.
 
-    To be opened and closed on the event loop that uses it. A lent connection is alive, or was a second ago. When none
-    comes free in time, PoolTimeout is raised, which `fault_translation` turns into StorageUnavailable.
+    To be opened and closed on the event loop that uses it. A lent connection is alive, or was a second ago; it is for
+    short transactions, and broken off where one is not answered. When none comes free in time, PoolTimeout is raised,
+    which `fault_translation` turns into StorageUnavailable.
     """
 
     def __init__(
@@ -163,18 +165,25 @@ class PostgresEngine:
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[StoreConnection]:
         """Lend a connection in autocommit mode."""
-        async with _lent(self._pool) as connection:
+        async with self._lent(self._pool) as connection:
             yield connection
 
     @asynccontextmanager
     async def connection_by_key(self) -> AsyncIterator[StoreConnection]:
-        """Lend the one connection that `looks_rows_up`, which is opened at its first use, beside the others.
+        """Lend the one connection that `looks_rows_up`, which is opened at its first use, beside the others."""
+        async with self._lent(self._by_key) as connection:
+            yield connection
 
-        It is for short transactions, and broken off where one is not answered.
-        """
-        async with _lent(self._by_key) as connection:
-            with broken_off_after(connection, self._answer_seconds_max):
-                yield connection
+    @asynccontextmanager
+    async def _lent(self, pool: AsyncConnectionPool[StoreConnection]) -> AsyncIterator[StoreConnection]:
+        async with pool.connection() as connection:
+            try:
+                with broken_off_after(connection, self._answer_seconds_max):
+                    yield connection
+            except BaseException as fault:
+                if leads_to_a_standby(fault):
+                    await connection.close()
+                raise
 
 
 def _pool(
@@ -195,31 +204,22 @@ def _pool(
         # pause before the next, and a database that was away for minutes is found again only minutes after it is back.
         reconnect_timeout=timeout_seconds,
         configure=_configure,
-        check=_check,
+        # Half of the time, so that the other half is left for a new connection in place of one that doesn't answer.
+        check=partial(_check, answer_seconds_max=timeout_seconds / 2),
         reset=_reset,
         name=settings.application_name,
         open=False,
     )
 
 
-@asynccontextmanager
-async def _lent(pool: AsyncConnectionPool[StoreConnection]) -> AsyncIterator[StoreConnection]:
-    async with pool.connection() as connection:
-        try:
-            yield connection
-        except BaseException as fault:
-            if leads_to_a_standby(fault):
-                await connection.close()
-            raise
-
-
 async def _configure(connection: StoreConnection) -> None:
     use_exact_json(connection)
 
 
-async def _check(connection: StoreConnection) -> None:
+async def _check(connection: StoreConnection, *, answer_seconds_max: float) -> None:
     if monotonic() - connection.given_back > _TRUSTED_SECONDS:
-        await AsyncConnectionPool.check_connection(connection)
+        with broken_off_after(connection, answer_seconds_max):
+            await AsyncConnectionPool.check_connection(connection)
 
 
 async def _reset(connection: StoreConnection) -> None:
