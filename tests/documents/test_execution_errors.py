@@ -15,6 +15,7 @@ FINDINGS = {"catalogue_document", "integration_catalogue", "contract_matching", 
 SOURCES = [
     *(DOMAIN / "execution").glob("*.py"),
     DOMAIN / "usecases" / "run_execution.py",
+    DOMAIN / "usecases" / "run_probe.py",
     DOMAIN / "usecases" / "resolve_execution.py",
     *(file for file in WORKER.glob("*.py") if file.stem not in FINDINGS),
 ]

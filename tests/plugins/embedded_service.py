@@ -52,14 +52,9 @@ from orchestrator_domain.usecases.author_flow import AuthorFlow
 from orchestrator_domain.usecases.create_request import CreateRequest
 from orchestrator_domain.usecases.flow_library import FlowLibrary
 from orchestrator_domain.usecases.read_request import ReadRequest
-from orchestrator_domain.usecases.run_execution import (
-    ExecutionRunner,
-    Hold,
-    Probe,
-    RunEnded,
-    never_held,
-    no_probe,
-)
+from orchestrator_domain.usecases.run_execution import ExecutionRunner, Hold, never_held
+from orchestrator_domain.usecases.run_probe import Probe, no_probe
+from orchestrator_domain.usecases.run_progress import RunEnded
 
 AUTHOR = Actor(
     subject=Subject("author-1"),

@@ -27,7 +27,8 @@ from orchestrator_domain.identifiers import ActionKey, IdempotencyKey, RequestId
 from orchestrator_domain.ports.action_handler import ActionContext
 from orchestrator_domain.ports.request_store import VisibleRequest
 from orchestrator_domain.ports.unit_of_work import Transaction, UnitOfWork
-from orchestrator_domain.usecases.run_execution import Attempt, ExecutionRunner, RunEnded
+from orchestrator_domain.usecases.run_execution import Attempt, ExecutionRunner
+from orchestrator_domain.usecases.run_progress import RunEnded, checkpoint_write
 
 
 class ActiveExecutionIgnored(InterruptedRequestStore):
@@ -72,8 +73,8 @@ class UnansweredCommitTakenForDone(UnitOfWork):
 
 class StartStoredAfterTheCall(ExecutionRunner):
     async def _attempted(self, progress: Any, step: StartAction) -> RunEnded | None:
-        result = await self.attempt(step.definition, self._action_context(progress, step))
-        started = self._write(step.before, step.start)
+        result = await self.attempt(step.definition, progress.action_context(step))
+        started = checkpoint_write(self.identifiers, step.before, step.start)
         await self.queue.checkpoint(progress.claimed.fence, [*progress.unsaved, started])
         progress.unsaved.clear()
         progress.checkpoints[step.start.action] = step.start
@@ -85,11 +86,13 @@ class UnstoredStartIsCalled(ExecutionRunner):
 
     async def _attempted(self, progress: Any, step: StartAction) -> RunEnded | None:
         try:
-            await self.queue.checkpoint(progress.claimed.fence, [self._write(step.before, step.start)])
+            await self.queue.checkpoint(
+                progress.claimed.fence, [checkpoint_write(self.identifiers, step.before, step.start)]
+            )
         except StorageUnavailable:
             progress.unsaved.clear()
         progress.checkpoints[step.start.action] = step.start
-        result = await self.attempt(step.definition, self._action_context(progress, step))
+        result = await self.attempt(step.definition, progress.action_context(step))
         return await self._judged(progress, step, judge(step, result, fraction=0.5))
 
 

@@ -32,7 +32,8 @@ from orchestrator_domain.testing.examples import CLERK, fact_about, request_of
 from orchestrator_domain.testing.sequential_identifiers import SequentialIdentifiers
 from orchestrator_domain.usecases.accept_event import AcceptEvent
 from orchestrator_domain.usecases.flow_library import FlowLibrary
-from orchestrator_domain.usecases.run_execution import Attempt, ExecutionRunner, RunEnded
+from orchestrator_domain.usecases.run_execution import Attempt, ExecutionRunner
+from orchestrator_domain.usecases.run_progress import RunEnded
 from orchestrator_postgres.engine import ConnectionSettings, connect
 from orchestrator_postgres.execution_queue import PostgresExecutionQueue
 from orchestrator_postgres.row_mapping import Row

@@ -20,6 +20,7 @@ class Variant:
 
 
 _RUN = "orchestrator_domain.usecases.run_execution"
+_PROBE = "orchestrator_domain.usecases.run_probe"
 _CHECKPOINT = "orchestrator_domain.execution.checkpoint.Checkpoint"
 _RECONCILIATION = "orchestrator_domain.execution.reconciliation"
 _RESOLVE = "orchestrator_domain.usecases.resolve_execution"
@@ -161,12 +162,12 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         name="what a probe doesn't find is taken for absent",
-        patches={f"{_RUN}.judge_probe": broken_parts.not_found_is_believed},
+        patches={f"{_PROBE}.judge_probe": broken_parts.not_found_is_believed},
         caught_by=("was over and went on",),
     ),
     Variant(
         name="a probe's silence is taken for a confirmation",
-        patches={f"{_RUN}.judge_probe": broken_parts.silence_is_believed},
+        patches={f"{_PROBE}.judge_probe": broken_parts.silence_is_believed},
         caught_by=("counts as done, and nobody has confirmed it",),
     ),
     Variant(

@@ -13,7 +13,7 @@ from orchestrator_domain.identifiers import TraceParent
 from orchestrator_domain.ports.execution_queue import ClaimedExecution
 from orchestrator_domain.testing.contracts.in_memory_harness import InMemoryHarness
 from orchestrator_domain.testing.contracts.stored_cases import StoredCases
-from orchestrator_domain.usecases.run_execution import RunEnded
+from orchestrator_domain.usecases.run_progress import RunEnded
 from orchestrator_worker.tracing import TracedRuns
 
 SECRET = "Juana, 4711"

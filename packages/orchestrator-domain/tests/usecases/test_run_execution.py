@@ -23,9 +23,7 @@ from orchestrator_domain.identifiers import Sha256Hex
 from orchestrator_domain.ports.action_handler import ActionContext
 from orchestrator_domain.testing.chain import CHAIN_ACTIONS, chain_result
 from orchestrator_domain.testing.recording_observer import ExecutionEnded
-from orchestrator_domain.usecases.run_execution import (
-    RunEnded,
-)
+from orchestrator_domain.usecases.run_progress import RunEnded
 
 FIRST, SECOND, THIRD = CHAIN_ACTIONS
 READ, IDEMPOTENT, UNSAFE = Effect.READ_ONLY, Effect.IDEMPOTENT_WRITE, Effect.NON_IDEMPOTENT_WRITE

@@ -23,7 +23,7 @@ from orchestrator_domain.testing.scripted_handlers import (
     Step,
     Unheard,
 )
-from orchestrator_domain.usecases.run_execution import RunEnded
+from orchestrator_domain.usecases.run_progress import RunEnded
 from orchestrator_domain.usecases.stopped_executions import StoppedExecutions
 
 SECOND = CHAIN_ACTIONS[1]

@@ -16,10 +16,8 @@ from orchestrator_domain.flow.contract import Effect
 from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.ports.action_handler import ActionContext
 from orchestrator_domain.testing.chain import CHAIN_ACTIONS
-from orchestrator_domain.usecases.run_execution import (
-    UNREADABLE_RETRY_SECONDS,
-    RunEnded,
-)
+from orchestrator_domain.usecases.run_execution import UNREADABLE_RETRY_SECONDS
+from orchestrator_domain.usecases.run_progress import RunEnded
 
 READ, IDEMPOTENT, UNSAFE = Effect.READ_ONLY, Effect.IDEMPOTENT_WRITE, Effect.NON_IDEMPOTENT_WRITE
 FAILED, WAITING = ExecutionStatus.FAILED, ExecutionStatus.RETRY_WAIT

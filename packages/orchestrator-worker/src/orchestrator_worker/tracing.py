@@ -16,7 +16,7 @@ from orchestrator_domain.execution.attempt import ActionResult
 from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.ports.action_handler import ActionContext
 from orchestrator_domain.ports.execution_queue import ClaimedExecution
-from orchestrator_domain.usecases.run_execution import RunEnded
+from orchestrator_domain.usecases.run_progress import RunEnded
 from orchestrator_worker.attempt_outcome import outcome_of
 from orchestrator_worker.fault_origin import code_of
 from orchestrator_worker.invoke_integration import Caller

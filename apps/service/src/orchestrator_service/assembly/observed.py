@@ -8,7 +8,7 @@ from attrs import define, field, frozen
 
 from orchestrator_domain.identifiers import LeaseOwner
 from orchestrator_domain.ports.execution_queue import ClaimedExecution
-from orchestrator_domain.usecases.run_execution import RunEnded
+from orchestrator_domain.usecases.run_progress import RunEnded
 from orchestrator_postgres.queue_state import read_queue_state
 from orchestrator_service.assembly.parts import Parts
 from orchestrator_service.metric_table import CLAIM_SECONDS, PROVIDER_CALLS

@@ -7,9 +7,9 @@ transition becomes. This is only the order in which things are stored and called
 from collections.abc import Awaitable, Callable
 from typing import assert_never
 
-from attrs import define, field, frozen
+from attrs import frozen
 
-from orchestrator_domain.audit import SYSTEM_SUBJECT, AuditFact, AuditKind
+from orchestrator_domain.audit import AuditKind
 from orchestrator_domain.errors import (
     CheckpointMoved,
     FlowUnreadable,
@@ -24,19 +24,9 @@ from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.completion import RunFault, finished_transition
 from orchestrator_domain.execution.execution import ExecutionStatus
 from orchestrator_domain.execution.poison import is_poison
-from orchestrator_domain.execution.probe import (
-    AskLater,
-    CallHuman,
-    EffectConfirmed,
-    Inconclusive,
-    ProbeResult,
-    judge_probe,
-    probe_detail,
-)
 from orchestrator_domain.execution.stepping import (
     AskProbe,
     FinishTransition,
-    Run,
     StartAction,
     StopRun,
     may_have_written,
@@ -47,7 +37,7 @@ from orchestrator_domain.flow.contract import ActionContract
 from orchestrator_domain.flow.definition import ActionDefinition, Transition
 from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_domain.flow.ready import ReadyFlow
-from orchestrator_domain.identifiers import ActionKey, AuditEntryId, CheckpointId, StateKey
+from orchestrator_domain.identifiers import ActionKey
 from orchestrator_domain.ports.action_handler import ActionContext
 from orchestrator_domain.ports.decision_evaluator import DecisionEvaluator
 from orchestrator_domain.ports.execution_queue import CheckpointWrite, ClaimedExecution, ExecutionQueue
@@ -56,6 +46,8 @@ from orchestrator_domain.ports.integration_catalogue import IntegrationCatalogue
 from orchestrator_domain.ports.observer import Observer
 from orchestrator_domain.ports.published_flows import PublishedFlows
 from orchestrator_domain.usecases.flow_library import FlowLibrary
+from orchestrator_domain.usecases.run_probe import EffectQuestion, Probe, no_probe
+from orchestrator_domain.usecases.run_progress import RunEnded, RunProgress, checkpoint_write, run_fact
 
 UNREADABLE_RETRY_SECONDS = 30.0
 
@@ -65,47 +57,10 @@ type Attempt = Callable[[ActionDefinition, ActionContext], Awaitable[ActionResul
 type Hold = Callable[[ActionDefinition, ActionContext], Parked | None]
 """Say at once, and without calling anything, whether an attempt isn't worth starting now."""
 
-type Probe = Callable[[ActionDefinition, ActionContext], Awaitable[ProbeResult]]
-"""Ask once, reading only, whether the effect under the context's key happened; answer whatever happens."""
-
 
 def never_held(_definition: ActionDefinition, _context: ActionContext) -> Parked | None:
     """Hold nothing back: for a host whose handlers say so themselves, after the start is stored."""
     return None
-
-
-async def no_probe(_definition: ActionDefinition, _context: ActionContext) -> ProbeResult:
-    """Find nothing out: for a host whose contracts have no status queries."""
-    return Inconclusive(error_code="INTEGRATION_UNAVAILABLE")
-
-
-@frozen(kw_only=True)
-class RunEnded:
-    """How the run left the execution, for whoever measures it."""
-
-    status: ExecutionStatus
-    error_code: str | None = None
-
-
-@define(kw_only=True)
-class _Progress:
-    """What one run knows: the checkpoints as stored, and the success that waits for the next commit."""
-
-    claimed: ClaimedExecution
-    flow: ReadyFlow
-    transition: Transition
-    contracts: dict[ActionKey, ActionContract]
-    checkpoints: dict[ActionKey, Checkpoint]
-    unsaved: list[CheckpointWrite] = field(factory=list)
-
-    def as_run(self) -> Run:
-        return Run(
-            execution=self.claimed.execution,
-            request_data=self.claimed.request.data,
-            transition=self.transition,
-            contracts=self.contracts,
-            checkpoints=self.checkpoints,
-        )
 
 
 @frozen(kw_only=True)
@@ -151,10 +106,10 @@ class ExecutionRunner:
         except RequestMoved:
             return await self._given_up(progress, RunFault(code="REQUEST_MOVED"))
 
-    def _progress(self, claimed: ClaimedExecution, flow: ReadyFlow) -> _Progress:
+    def _progress(self, claimed: ClaimedExecution, flow: ReadyFlow) -> RunProgress:
         transition = flow.definition.transition(claimed.execution.transition)
         assert transition is not None, "acceptance took the transition from this very version"
-        return _Progress(
+        return RunProgress(
             claimed=claimed,
             flow=flow,
             transition=transition,
@@ -167,7 +122,7 @@ class ExecutionRunner:
         found = {action: self.catalogue.pinned(pin) for action, pin in pins.items() if pin is not None}
         return {action: contract for action, contract in found.items() if contract is not None}
 
-    async def _stepped(self, progress: _Progress) -> RunEnded:
+    async def _stepped(self, progress: RunProgress) -> RunEnded:
         while True:
             step = next_step(progress.as_run())
             match step:
@@ -182,17 +137,17 @@ class ExecutionRunner:
                 case StopRun():
                     return await self._stopped(progress, step)
 
-    async def _attempted(self, progress: _Progress, step: StartAction) -> RunEnded | None:
+    async def _attempted(self, progress: RunProgress, step: StartAction) -> RunEnded | None:
         """Store the start, make the attempt, judge it; None means that the run goes on.
 
         What isn't worth an attempt is parked before its start is stored: a start whose run dies is an effect in doubt.
         """
-        context = self._action_context(progress, step)
+        context = progress.action_context(step)
         held = self.held(step.definition, context)
         if held is not None:
             verdict = judge(step, held, fraction=self.identifiers.fraction())
             return await self._settled(progress, step, verdict, before=step.before)
-        started = self._write(step.before, step.start)
+        started = checkpoint_write(self.identifiers, step.before, step.start)
         await self.queue.checkpoint(progress.claimed.fence, [*progress.unsaved, started])
         progress.unsaved.clear()
         progress.checkpoints[step.start.action] = step.start
@@ -200,13 +155,13 @@ class ExecutionRunner:
         verdict = judge(step, result, fraction=self.identifiers.fraction())
         return await self._judged(progress, step, verdict)
 
-    async def _judged(self, progress: _Progress, step: StartAction, verdict: Verdict) -> RunEnded | None:
+    async def _judged(self, progress: RunProgress, step: StartAction, verdict: Verdict) -> RunEnded | None:
         return await self._settled(progress, step, verdict, before=step.start)
 
     async def _settled(
-        self, progress: _Progress, step: StartAction, verdict: Verdict, *, before: Checkpoint | None
+        self, progress: RunProgress, step: StartAction, verdict: Verdict, *, before: Checkpoint | None
     ) -> RunEnded | None:
-        write = self._write(before, verdict.checkpoint)
+        write = checkpoint_write(self.identifiers, before, verdict.checkpoint)
         progress.checkpoints[step.start.action] = verdict.checkpoint
         progress.unsaved.append(write)
         match verdict:
@@ -219,7 +174,7 @@ class ExecutionRunner:
                 return await self._given_up(progress, fault)
         assert_never(verdict)
 
-    async def _parked(self, progress: _Progress, step: StartAction, verdict: RetryLater) -> RunEnded:
+    async def _parked(self, progress: RunProgress, step: StartAction, verdict: RetryLater) -> RunEnded:
         detail: JsonObject = {
             "action": step.definition.id,
             "attempt": verdict.checkpoint.attempts,
@@ -230,57 +185,16 @@ class ExecutionRunner:
             progress.unsaved,
             delay_seconds=verdict.delay_seconds,
             error_code=verdict.error_code,
-            fact=self._fact(progress.claimed, AuditKind.ACTION_RETRY_SCHEDULED, detail),
+            fact=run_fact(self.identifiers, progress.claimed, AuditKind.ACTION_RETRY_SCHEDULED, detail),
         )
         return RunEnded(status=ExecutionStatus.RETRY_WAIT, error_code=verdict.error_code)
 
-    async def _probed(self, progress: _Progress, step: AskProbe) -> RunEnded:
-        """Store the doubt, ask, and store what was said: whatever it was, it is in the history before the run goes on."""
-        await self._doubt_stored(progress, step)
-        context = self._action_context(progress, step)
-        result = await self.probe(step.definition, context)
-        verdict = judge_probe(step, result, fraction=self.identifiers.fraction())
-        detail = probe_detail(step, verdict)
-        code = step.doubted.error_code or "EFFECT_UNKNOWN"
-        match verdict:
-            case EffectConfirmed(checkpoint=confirmed):
-                writes = [self._write(step.doubted, confirmed)]
-                # Due at once: the next claim goes on behind the action.
-                return await self._asked(progress, writes, detail, delay_seconds=0.0, code="EFFECT_CONFIRMED")
-            case AskLater(delay_seconds=seconds):
-                return await self._asked(progress, [], detail, delay_seconds=seconds, code=code)
-            case CallHuman():
-                return await self._given_up(progress, RunFault(code=code, detail=detail))
-        assert_never(verdict)
+    async def _probed(self, progress: RunProgress, step: AskProbe) -> RunEnded:
+        question = EffectQuestion(queue=self.queue, probe=self.probe, identifiers=self.identifiers)
+        asked = await question.ask(progress, step)
+        return await self._given_up(progress, asked) if isinstance(asked, RunFault) else asked
 
-    async def _doubt_stored(self, progress: _Progress, step: AskProbe) -> None:
-        """Store that the action is in doubt before anybody is asked: from then on nothing starts it again."""
-        if step.doubted != step.before:
-            progress.checkpoints[step.doubted.action] = step.doubted
-            progress.unsaved.append(self._write(step.before, step.doubted))
-        if progress.unsaved:
-            await self.queue.checkpoint(progress.claimed.fence, progress.unsaved)
-            progress.unsaved.clear()
-
-    async def _asked(
-        self,
-        progress: _Progress,
-        writes: list[CheckpointWrite],
-        detail: JsonObject,
-        *,
-        delay_seconds: float,
-        code: str,
-    ) -> RunEnded:
-        await self.queue.retry_later(
-            progress.claimed.fence,
-            writes,
-            delay_seconds=delay_seconds,
-            error_code=code,
-            fact=self._fact(progress.claimed, AuditKind.EFFECT_PROBED, detail),
-        )
-        return RunEnded(status=ExecutionStatus.RETRY_WAIT, error_code=code)
-
-    async def _finished(self, progress: _Progress, step: FinishTransition) -> RunEnded:
+    async def _finished(self, progress: RunProgress, step: FinishTransition) -> RunEnded:
         finished = finished_transition(
             flow=progress.flow,
             transition=progress.transition,
@@ -297,7 +211,8 @@ class ExecutionRunner:
             finished.completion,
             writes=progress.unsaved,
             succeeded=list(progress.checkpoints.values()),
-            fact=self._fact(
+            fact=run_fact(
+                self.identifiers,
                 progress.claimed,
                 AuditKind.TRANSITION_COMPLETED,
                 finished.detail,
@@ -327,13 +242,13 @@ class ExecutionRunner:
             # Then only its end may be written, and the next run finds the move before anything else.
             return
 
-    async def _stopped(self, progress: _Progress, step: StopRun) -> RunEnded:
+    async def _stopped(self, progress: RunProgress, step: StopRun) -> RunEnded:
         if step.unsettled is not None:
             progress.checkpoints[step.unsettled.action] = step.unsettled
-            progress.unsaved.append(self._write(step.before, step.unsettled))
+            progress.unsaved.append(checkpoint_write(self.identifiers, step.before, step.unsettled))
         return await self._given_up(progress, step.fault)
 
-    async def _given_up(self, progress: _Progress, fault: RunFault) -> RunEnded:
+    async def _given_up(self, progress: RunProgress, fault: RunFault) -> RunEnded:
         return await self._end(
             progress.claimed, fault, progress.unsaved, blocks=may_have_written(progress.checkpoints)
         )
@@ -348,13 +263,13 @@ class ExecutionRunner:
         """End in FAILED, or in RECONCILIATION_REQUIRED when something was or may have been written."""
         detail: JsonObject = {"errorCode": fault.code, **fault.detail}
         if blocks or fault.code == "CHECKPOINT_MISMATCH":
-            fact = self._fact(claimed, AuditKind.RECONCILIATION_REQUIRED, detail)
+            fact = run_fact(self.identifiers, claimed, AuditKind.RECONCILIATION_REQUIRED, detail)
             blocking = self.queue.require_reconciliation(
                 claimed.fence, writes, error_code=fault.code, fact=fact
             )
             await self._ended_or_kept(blocking, claimed, writes)
             return RunEnded(status=ExecutionStatus.RECONCILIATION_REQUIRED, error_code=fault.code)
-        fact = self._fact(claimed, AuditKind.EXECUTION_FAILED, detail)
+        fact = run_fact(self.identifiers, claimed, AuditKind.EXECUTION_FAILED, detail)
         failing = self.queue.fail(claimed.fence, writes, error_code=fault.code, fact=fact)
         await self._ended_or_kept(failing, claimed, writes)
         return RunEnded(status=ExecutionStatus.FAILED, error_code=fault.code)
@@ -366,52 +281,11 @@ class ExecutionRunner:
             [],
             delay_seconds=UNREADABLE_RETRY_SECONDS,
             error_code=fault.code,
-            fact=self._fact(claimed, AuditKind.ACTION_RETRY_SCHEDULED, {"errorCode": fault.code}),
+            fact=run_fact(
+                self.identifiers, claimed, AuditKind.ACTION_RETRY_SCHEDULED, {"errorCode": fault.code}
+            ),
         )
         return RunEnded(status=ExecutionStatus.RETRY_WAIT, error_code=fault.code)
-
-    def _action_context(self, progress: _Progress, step: StartAction | AskProbe) -> ActionContext:
-        claimed = progress.claimed
-        return ActionContext(
-            execution_id=claimed.fence.execution_id,
-            request_id=claimed.fence.request_id,
-            owner=claimed.request.owner,
-            scope=claimed.request.scope,
-            actor=claimed.execution.actor.subject,
-            inputs=step.inputs,
-            external_key=step.checkpoint.external_key,
-            fencing_token=claimed.fence.token,
-            attempt=step.checkpoint.attempts,
-            contract=step.contract,
-            correlation_id=claimed.execution.correlation_id,
-        )
-
-    def _write(self, before: Checkpoint | None, after: Checkpoint) -> CheckpointWrite:
-        return CheckpointWrite(
-            id=CheckpointId(self.identifiers.uuid()),
-            after=after,
-            before=None if before is None else (before.status, before.attempts),
-        )
-
-    def _fact(
-        self,
-        claimed: ClaimedExecution,
-        kind: AuditKind,
-        detail: JsonObject,
-        *,
-        to_state: StateKey | None = None,
-    ) -> AuditFact:
-        return AuditFact(
-            id=AuditEntryId(self.identifiers.uuid()),
-            kind=kind,
-            actor=SYSTEM_SUBJECT,
-            flow_id=claimed.request.flow.id,
-            execution_id=claimed.fence.execution_id,
-            from_state=claimed.execution.from_state,
-            to_state=to_state,
-            detail=detail,
-            salt=self.identifiers.salt(),
-        )
 
 
 def _moved(claimed: ClaimedExecution) -> bool:
