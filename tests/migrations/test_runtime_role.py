@@ -1,4 +1,4 @@
-"""How a start finds out about a role that may too much."""
+"""How a start finds out about a role that may too much, and about guards that are switched off."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from psycopg import AsyncConnection
 from tests.plugins.migrated_database import LOGINS, TestDatabase
 
-from orchestrator_postgres.runtime_role import check_runtime_role
+from orchestrator_postgres.runtime_role import check_guards, check_runtime_role
 
 RUNTIME = LOGINS.runtime.name
 
@@ -88,19 +88,61 @@ async def test_the_migration_role_is_found_out(database: TestDatabase) -> None:
             "The role can put triggers on the table execution.",
         ),
         (f"GRANT CREATE ON SCHEMA orchestrator TO {RUNTIME}", "The role can create in the schema."),
-        (
-            "ALTER TABLE orchestrator.flow_definition DISABLE TRIGGER flow_definition_immutable",
-            "The guard flow_definition_immutable of the table flow_definition is missing or switched off.",
-        ),
-        (
-            "DROP TRIGGER audit_entry_append_only ON orchestrator.audit_entry",
-            "The guard audit_entry_append_only of the table audit_entry is missing or switched off.",
-        ),
     ],
 )
 async def test_a_power_too_many_is_found_out(database: TestDatabase, statement: str, fault: str) -> None:
     database.execute(statement)
     assert await _faults(database.runtime_url) == [fault]
+
+
+async def _guards_off(url: str) -> list[str]:
+    async with await AsyncConnection.connect(url) as connection:
+        return await check_guards(connection)
+
+
+async def test_the_guards_of_a_migrated_database_are_on(database: TestDatabase) -> None:
+    assert await _guards_off(database.runtime_url) == []
+
+
+async def test_every_trigger_of_ours_is_a_guard(database: TestDatabase) -> None:
+    ours = database.execute(_TRIGGERS)
+    for name, table in ours:
+        database.execute(f"ALTER TABLE orchestrator.{table} DISABLE TRIGGER {name}")
+    assert ours
+    assert sorted(await _guards_off(database.runtime_url)) == sorted(
+        f"The guard {name} of the table {table} is missing or switched off." for name, table in ours
+    )
+
+
+@pytest.mark.parametrize(
+    ("statement", "fault"),
+    [
+        (
+            "DROP TRIGGER audit_entry_append_only ON orchestrator.audit_entry",
+            "The guard audit_entry_append_only of the table audit_entry is missing or switched off.",
+        ),
+        (
+            "ALTER TABLE orchestrator.admin_audit ENABLE REPLICA TRIGGER admin_audit_append_only",
+            "The guard admin_audit_append_only of the table admin_audit is missing or switched off.",
+        ),
+        (
+            "ALTER TABLE orchestrator.action_execution DISABLE TRIGGER ALL",
+            "The foreign key action_execution_execution_id_fkey of the table action_execution is switched off.",
+        ),
+        (
+            "ALTER DATABASE {database} SET session_replication_role = replica",
+            (
+                "Sessions of this role begin with session_replication_role = replica, so that no guard and no foreign"
+                " key does its work."
+            ),
+        ),
+    ],
+)
+async def test_a_guard_that_does_not_work_is_found_out(
+    database: TestDatabase, statement: str, fault: str
+) -> None:
+    database.execute(statement.format(database=database.name))
+    assert await _guards_off(database.runtime_url) == [fault]
 
 
 @pytest.mark.parametrize(
@@ -151,6 +193,11 @@ async def test_what_is_allowed_is_what_a_migration_grants(database: TestDatabase
     assert told
 
 
+_TRIGGERS = """
+SELECT t.tgname, c.relname
+FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+WHERE c.relnamespace = 'orchestrator'::regnamespace AND NOT t.tgisinternal
+"""
 _CHANGEABLE = """
 SELECT c.relname, a.attname
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid

@@ -54,7 +54,7 @@ class TestDatabase:
         return str(conninfo_to_dict(self.superuser_url)["dbname"])
 
     def fingerprint(self) -> object:
-        """Return a value that changes with any table, trigger, function, constraint or grant of the schema."""
+        """Return a value that changes with any table, trigger, function, constraint, grant or setting."""
         return self.execute(_FINGERPRINT)
 
     def empty(self) -> None:
@@ -142,6 +142,8 @@ SELECT
     WHERE attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'orchestrator'::regnamespace)),
   (SELECT array_agg((oid, nspname, nspacl, nspowner) ORDER BY oid)::text FROM pg_namespace
     WHERE nspname NOT LIKE 'pg_%'),
+  (SELECT array_agg((setrole, setconfig) ORDER BY setrole)::text FROM pg_db_role_setting
+    WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())),
   (SELECT string_agg(version_num, ',') FROM orchestrator.alembic_version)
 """
 

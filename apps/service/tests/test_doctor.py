@@ -29,8 +29,10 @@ WELL = Examination(
     is_standby=False,
     schema_fault=None,
     schema_behind=False,
+    another_role=None,
     powers_too_many=(),
     powers_missing=(),
+    guards_off=(),
     clock_ahead_seconds=0.0,
     clock_uncertain_seconds=0.0,
     longest_transaction_seconds=0.0,
@@ -77,6 +79,7 @@ def test_a_deployment_that_could_serve_is_well(examined: Any, database: TestData
             "database",
             "schema",
             "role",
+            "guards",
             "clock",
             "notifications",
             "transactions",
@@ -129,10 +132,41 @@ def test_a_database_that_refuses_the_login_is_a_fault(examined: Any, database: T
     assert said["database"][0][1].startswith("The database answers and can't be used with this URL")
 
 
+@pytest.mark.parametrize(
+    ("role", "says"),
+    [
+        ("superuser_url", "The role is a superuser."),
+        ("migration_url", "The role owns the schema."),
+        ("retention_url", "The role is no member of orchestrator_runtime."),
+    ],
+)
+def test_a_role_of_another_duty_is_one_fault(
+    examined: Any, database: TestDatabase, role: str, says: str
+) -> None:
+    code, said = examined(DATABASE_URL=getattr(database, role), WORKER_ENABLED="true")
+    assert (code, said["role"]) == (1, [("fault", says)])
+
+
 def test_a_role_that_may_too_much_is_a_fault_for_each_power(examined: Any, database: TestDatabase) -> None:
-    code, said = examined(DATABASE_URL=database.migration_url, WORKER_ENABLED="true")
+    database.execute("GRANT DELETE, TRUNCATE ON orchestrator.execution TO orchestrator_runtime")
+    code, said = examined(DATABASE_URL=database.runtime_url, WORKER_ENABLED="true")
     assert code == 1
-    assert ("fault", "The role owns the schema.") in said["role"]
+    assert sorted(said["role"]) == [
+        ("fault", "The role can delete from the table execution."),
+        ("fault", "The role can empty the table execution."),
+    ]
+
+
+def test_each_guard_that_is_switched_off_is_a_fault_and_none_of_the_role(
+    examined: Any, database: TestDatabase
+) -> None:
+    database.execute("ALTER TABLE orchestrator.audit_entry DISABLE TRIGGER USER")
+    code, said = examined(DATABASE_URL=database.runtime_url, WORKER_ENABLED="true")
+    assert (code, healths(said)["role"]) == (1, {"ok"})
+    assert sorted(said["guards"]) == [
+        ("fault", f"The guard audit_entry_{guard} of the table audit_entry is missing or switched off.")
+        for guard in ("append_only", "erasure_proven", "never_emptied")
+    ]
 
 
 @pytest.mark.parametrize(

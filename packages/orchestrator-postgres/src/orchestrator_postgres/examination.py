@@ -8,12 +8,13 @@ import psycopg
 from attrs import frozen
 
 from orchestrator_postgres.engine import ConnectionSettings, StoreConnection, connect
-from orchestrator_postgres.runtime_role import check_runtime_role
+from orchestrator_postgres.runtime_role import check_guards, check_runtime_role
 from orchestrator_postgres.schema_revision import HEAD_REVISION, schema_fault, schema_revision
 from orchestrator_postgres.statements import sql_file
 
 _SERVER = sql_file("examine_server")
 _QUEUE = sql_file("examine_queue")
+_ANOTHER_ROLE = sql_file("another_role")
 _MISSING = sql_file("missing_privileges")
 _PROBE_SECONDS: Final = 2.0
 # A channel of its own, so that no worker is woken.
@@ -31,13 +32,19 @@ class QueueAges:
 
 @frozen(kw_only=True)
 class Examination:
-    """What was found; `queue` is None where the schema can't be read, which `schema_fault` then tells."""
+    """What was found.
+
+    `queue` is None where the schema can't be read, which `schema_fault` then tells, and `another_role` says why the role
+    can't be the one that the service is meant to have, where it can't.
+    """
 
     is_standby: bool
     schema_fault: str | None
     schema_behind: bool
+    another_role: str | None
     powers_too_many: tuple[str, ...]
     powers_missing: tuple[str, ...]
+    guards_off: tuple[str, ...]
     clock_ahead_seconds: float
     clock_uncertain_seconds: float
     longest_transaction_seconds: float
@@ -62,8 +69,10 @@ async def examine(
             is_standby=row["is_standby"],
             schema_fault=fault,
             schema_behind=fault is None and revision is not None and revision < HEAD_REVISION,
+            another_role=next(iter(await _sentences(connection, _ANOTHER_ROLE)), None),
             powers_too_many=tuple(too_many),
-            powers_missing=await _sentences(connection),
+            powers_missing=await _sentences(connection, _MISSING),
+            guards_off=tuple(await check_guards(connection)),
             clock_ahead_seconds=row["epoch_seconds"] - (before + after) / 2,
             clock_uncertain_seconds=(after - before) / 2,
             longest_transaction_seconds=max((age for age in ages if age is not None), default=0.0),
@@ -73,9 +82,9 @@ async def examine(
         )
 
 
-async def _sentences(connection: StoreConnection) -> tuple[str, ...]:
-    rows = await (await connection.execute(_MISSING)).fetchall()
-    return tuple(str(row["format"]) for row in rows)
+async def _sentences(connection: StoreConnection, statement: bytes) -> tuple[str, ...]:
+    rows = await (await connection.execute(statement)).fetchall()
+    return tuple(str(row["told"]) for row in rows)
 
 
 async def _queue_ages(connection: StoreConnection) -> QueueAges | None:

@@ -13,19 +13,24 @@ from tenacity import (
 
 from orchestrator_postgres.engine import ConnectionSettings, connect
 from orchestrator_postgres.reachability import DatabaseUnreachable, connection_fault
-from orchestrator_postgres.runtime_role import check_runtime_role
+from orchestrator_postgres.runtime_role import check_guards, check_runtime_role
 from orchestrator_postgres.schema_revision import schema_fault
 
 
 async def start_faults(settings: ConnectionSettings) -> tuple[str, ...]:
-    """Return a sentence for each reason not to start: a URL that is refused, a foreign schema, a role that may do too much.
+    """Return a sentence for each reason not to start.
 
+    A URL that is refused is one, and so are a foreign schema, a role that may do too much, and a guard that is switched off.
     Raises DatabaseUnreachable where no database answers.
     """
     try:
         async with await connect(settings) as connection:
             outdated = await schema_fault(connection)
-            return (*(() if outdated is None else (outdated,)), *await check_runtime_role(connection))
+            return (
+                *(() if outdated is None else (outdated,)),
+                *await check_runtime_role(connection),
+                *await check_guards(connection),
+            )
     except (psycopg.Error, OSError) as fault:
         return (await connection_fault(settings, fault),)
 

@@ -19,6 +19,7 @@ def database_findings(found: Examination, *, lease_seconds: float) -> Iterator[F
     yield _server(found)
     yield _schema(found)
     yield from _role(found)
+    yield from _guards(found)
     yield clock_finding(found)
     yield _notifications(found)
     yield transaction_finding(found)
@@ -50,6 +51,15 @@ def _schema(found: Examination) -> Finding:
 def _role(found: Examination) -> Iterator[Finding]:
     if not found.powers_too_many and not found.powers_missing:
         yield ok("role", "The role may do what the service does, and nothing more.")
+        return
+    if found.another_role is not None:
+        yield fault(
+            "role",
+            found.another_role,
+            "Name the login of the service in DATABASE_URL, which `orchestrator provision` makes a member of"
+            " orchestrator_runtime.",
+        )
+        return
     for sentence in found.powers_too_many:
         yield fault(
             "role", sentence, "Take it back, or repeat `orchestrator provision`; `serve` refuses this role."
@@ -59,6 +69,18 @@ def _role(found: Examination) -> Iterator[Finding]:
             "role",
             sentence,
             "`orchestrator migrate` grants it to orchestrator_runtime; make the role a member.",
+        )
+
+
+def _guards(found: Examination) -> Iterator[Finding]:
+    if not found.guards_off:
+        yield ok("guards", "Histories, resolutions and published flows are protected by every trigger.")
+    for sentence in found.guards_off:
+        yield fault(
+            "guards",
+            sentence,
+            "Switch it on as the tables' owner (ALTER TABLE … ENABLE TRIGGER) or restore it, then `orchestrator audit verify`:"
+            " what was recorded may have been changed meanwhile.",
         )
 
 

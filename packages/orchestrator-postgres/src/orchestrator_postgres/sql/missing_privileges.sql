@@ -24,7 +24,7 @@ relation AS (
   JOIN pg_class c ON c.relname = wanted.relname
   JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'orchestrator'
 )
-SELECT format('The role can''t %s the table %s.', power.told, relname)
+SELECT format('The role can''t %s the table %s.', power.told, relname) AS told
 FROM relation
 CROSS JOIN (VALUES ('SELECT', 'read'), ('INSERT', 'add rows to')) AS power (privilege, told)
 WHERE NOT has_table_privilege(relation.oid, power.privilege)

@@ -47,18 +47,6 @@ changeable AS (
   WHERE a.attname <> ALL (coalesce(allowed.changed, ARRAY[]::text[]))
     AND EXISTS (SELECT FROM held WHERE has_column_privilege(held.oid, relation.oid, a.attnum, 'UPDATE'))
   GROUP BY relation.relname
-),
-guard (relname, tgname) AS (
-  VALUES
-    ('flow_definition', 'flow_definition_begins_as_draft'),
-    ('flow_definition', 'flow_definition_immutable'),
-    ('flow_definition', 'flow_definition_never_emptied'),
-    ('audit_entry', 'audit_entry_append_only'),
-    ('audit_entry', 'audit_entry_never_emptied'),
-    ('admin_audit', 'admin_audit_append_only'),
-    ('admin_audit', 'admin_audit_never_emptied'),
-    ('reconciliation_resolution', 'reconciliation_resolution_append_only'),
-    ('reconciliation_resolution', 'reconciliation_resolution_never_emptied')
 )
 SELECT 'The role is a superuser.'
 WHERE EXISTS (SELECT FROM me WHERE rolsuper)
@@ -114,13 +102,6 @@ WHERE relname NOT IN (SELECT allowed.relname FROM allowed)
 UNION ALL
 SELECT format('The role can change %s in the table %s.', columns, relname)
 FROM changeable
-UNION ALL
-SELECT format('The guard %s of the table %s is missing or switched off.', guard.tgname, guard.relname)
-FROM guard
-WHERE NOT EXISTS (
-  SELECT FROM pg_trigger t JOIN relation r ON r.oid = t.tgrelid
-  WHERE r.relname = guard.relname AND t.tgname = guard.tgname AND t.tgenabled IN ('O', 'A')
-)
 UNION ALL
 SELECT 'The role can switch triggers off for its session.'
 WHERE EXISTS (SELECT FROM held WHERE has_parameter_privilege(held.oid, 'session_replication_role', 'SET'))
