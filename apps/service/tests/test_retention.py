@@ -339,6 +339,11 @@ def test_what_is_called_wrongly_is_told(
     assert told in capsys.readouterr().err
 
 
-def test_a_policy_with_a_fault_is_told_with_its_place(desk: Desk) -> None:
-    assert main(["retention", "run", *desk.policy(erase=["EVERYTHING"])]) == 2
-    assert "/rules/0/erase/0" in desk.capsys.readouterr().err
+def test_each_fault_of_a_policy_is_told_with_its_place(desk: Desk) -> None:
+    _, file = arguments = desk.policy(erase=["EVERYTHING"], afterDays=-1)
+    assert main(["retention", "run", *arguments]) == 2
+    days, erase = desk.capsys.readouterr().err.splitlines()
+    assert days.startswith(
+        f"UNUSABLE_FILE: {file}:1:39: No retention policy has this at /rules/0/afterDays: "
+    )
+    assert erase.startswith(f"UNUSABLE_FILE: {file}:1:66: No retention policy has this at /rules/0/erase/0: ")

@@ -73,6 +73,30 @@ def test_what_is_no_policy_is_refused_at_its_place(document: Any, pointer: str) 
     assert refused.value.pointer == pointer
 
 
+def test_every_place_that_is_no_policy_comes_at_once() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_policy(
+            {"rules": [RULE, {**RULE, "afterDays": -1}, {"name": RULE["name"], "states": [], "erase": 1}]}
+        )
+    assert {pointer for pointer, _ in refused.value.violations} == {
+        "/rules/1/afterDays",
+        "/rules/1/name",
+        "/rules/2",
+        "/rules/2/erase",
+        "/rules/2/name",
+        "/rules/2/states",
+    }
+
+
+@pytest.mark.parametrize(
+    "document", [{"rules": {"name": "a"}}, {"rules": ["a", "a"]}, {"rules": [{"name": 1}] * 2}]
+)
+def test_names_are_compared_where_there_are_any(document: Any) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_policy(document)
+    assert not any(told.startswith("Another rule") for _, told in refused.value.violations)
+
+
 def test_a_misspelt_member_is_refused() -> None:
     with pytest.raises(InvalidInput):
         read_policy({"rules": [{**RULE, "state": ["C"]}]})

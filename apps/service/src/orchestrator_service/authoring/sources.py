@@ -1,5 +1,6 @@
 """Files that commands read, with the places of what is in them."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -24,6 +25,17 @@ class UnusableFile(OrchestratorError):
         self.path = path
         self.position = position
         self.reason = message
+
+
+class FaultyFile(OrchestratorError):
+    """A file doesn't hold what the command needs; `faults` holds a sentence for each fault, with its place."""
+
+    code = UnusableFile.code
+
+    def __init__(self, path: Path, faults: Iterable[tuple[Position, str]]) -> None:
+        found = sorted((place.line, place.column, told) for place, told in faults)
+        self.faults = tuple(f"{path}:{line}:{column}: {told}" for line, column, told in found)
+        super().__init__(" ".join(self.faults))
 
 
 @define(kw_only=True, frozen=True, slots=False)

@@ -22,7 +22,7 @@ from orchestrator_domain.request.erasure import (
 )
 from orchestrator_postgres.retention import Due, ErasureOutcome, PostgresRetention, opened_retention
 from orchestrator_service.authoring.progress import ProgressBar, progress_bar
-from orchestrator_service.authoring.sources import UnusableFile, read_source
+from orchestrator_service.authoring.sources import FaultyFile, read_source
 from orchestrator_service.retention.report import RuleTally, tell
 from orchestrator_service.settings import read_retention_url
 from orchestrator_service.system_identifiers import SystemIdentifiers
@@ -63,9 +63,12 @@ def _policy(path: Path) -> Sequence[RetentionRule]:
     try:
         return read_policy(source.document)
     except InvalidInput as fault:
-        pointer, told = fault.violations[0]
-        raise UnusableFile(
-            path, f"{fault.message} At {pointer or '/'}: {told}", source.positions.of(pointer)
+        raise FaultyFile(
+            path,
+            [
+                (source.positions.of(pointer), f"No retention policy has this at {pointer or '/'}: {told}")
+                for pointer, told in fault.violations
+            ],
         ) from None
 
 

@@ -1,6 +1,6 @@
 """What of a request can be erased once it has ended, by which rules, and the fact that says so."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any, Final, cast
 
@@ -61,22 +61,13 @@ class Erasure:
 
 def read_policy(document: JsonValue) -> tuple[RetentionRule, ...]:
     """Read a policy; raise InvalidInput with each place that isn't one."""
-    violations = _POLICY.violations(document)
+    violations = [(each.pointer, each.message) for each in _POLICY.violations(document)]
+    violations += [(pointer, "Another rule has this name already.") for pointer in _names_again(document)]
     if violations:
         raise InvalidInput(
-            "The file is no retention policy.",
-            pointer=violations[0].pointer,
-            violations=[(each.pointer, each.message) for each in violations],
+            "The file is no retention policy.", pointer=violations[0][0], violations=violations
         )
-    rules = cast("dict[str, Any]", document)["rules"]
-    names = [rule["name"] for rule in rules]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            told = "Another rule has this name already."
-            raise InvalidInput(
-                told, pointer=f"/rules/{index}/name", violations=[(f"/rules/{index}/name", told)]
-            )
-    return tuple(map(_rule, rules))
+    return tuple(map(_rule, cast("dict[str, Any]", document)["rules"]))
 
 
 def erasure_fact(
@@ -111,6 +102,18 @@ def parts_erased(entries: Iterable[AuditEntry]) -> frozenset[PersonalData]:
 
 def _texts(value: JsonValue) -> list[str]:
     return [part for part in value if isinstance(part, str)] if isinstance(value, list) else []
+
+
+def _names_again(document: JsonValue) -> Iterator[str]:
+    """Give the place of each name that an earlier rule has, whatever else is wrong with the document."""
+    rules = document.get("rules") if isinstance(document, dict) else None
+    names: set[str] = set()
+    for index, rule in enumerate(rules if isinstance(rules, list) else ()):
+        name = rule.get("name") if isinstance(rule, dict) else None
+        if isinstance(name, str):
+            if name in names:
+                yield f"/rules/{index}/name"
+            names.add(name)
 
 
 def _rule(entry: dict[str, Any]) -> RetentionRule:
