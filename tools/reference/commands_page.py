@@ -11,8 +11,8 @@ from orchestrator_service import cli as service
 _HEAD = """\
 `orchestrator` is the product; `orchestrator-sandbox` is what it is tried out with on one machine, and no production
 image holds it. Commands end with 0 if all went well, 1 if they failed or found something, 2 if they could not begin
-(settings, usage, a file that can't be read), and 3 if no database answered; each tells below what it means by 1. Every
-command takes `--help`."""
+(settings, usage, a file that can't be read) or could not write what they were asked for (`OUTPUT_UNWRITABLE`: standard
+output), and 3 if no database answered; each tells below what it means by 1. Every command takes `--help`."""
 
 
 def commands_page() -> str:

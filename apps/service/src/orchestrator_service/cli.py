@@ -15,6 +15,7 @@ from orchestrator_service.explaining.arguments import add_explain_command
 from orchestrator_service.past_arguments import add_past_commands
 from orchestrator_service.reconcile.arguments import add_operator_commands
 from orchestrator_service.retention.arguments import add_retention_commands
+from orchestrator_service.standard_output import told_faults_of_output
 
 _FAILED = 1
 _UNUSABLE = 2
@@ -26,23 +27,21 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return 0, 1 if it failed or found something, 2 if it couldn't begin (settings, usage), or 3.
 
-    3 says that no database answered: the same command may succeed later. 130 says that an interrupt ended it.
+    2 also says that a file or standard output couldn't be written, 3 that no database answered: the same command may
+    succeed later. 130 says that an interrupt ended it.
     """
-    chosen = command_parser().parse_args(arguments)
-    try:
-        code = _run(chosen)
-        sys.stdout.flush()
-    except OrchestratorError as fault:
-        _tell(fault)
-        return _UNREACHABLE if fault.code == "DATABASE_UNREACHABLE" else _UNUSABLE
-    except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
-        return _INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read has seen enough.
-        _write_no_more()
-        return _FAILED
-    return code
+    with told_faults_of_output():
+        try:
+            return _ended(arguments)
+        except OrchestratorError as fault:
+            _tell(fault)
+            return _UNREACHABLE if fault.code == "DATABASE_UNREACHABLE" else _UNUSABLE
+        except KeyboardInterrupt:
+            print("Interrupted.", file=sys.stderr)
+            return _INTERRUPTED
+        except BrokenPipeError:
+            # Whoever read has seen enough.
+            return _FAILED
 
 
 def command_parser() -> argparse.ArgumentParser:
@@ -68,6 +67,17 @@ def command_parser() -> argparse.ArgumentParser:
     add_past_commands(commands)
     add_retention_commands(commands)
     return parser
+
+
+def _ended(arguments: Sequence[str] | None) -> int:
+    try:
+        code = _run(command_parser().parse_args(arguments))
+    except SystemExit:
+        # As `--help` ends.
+        sys.stdout.flush()
+        raise
+    sys.stdout.flush()
+    return code
 
 
 def _run(chosen: argparse.Namespace) -> int:
@@ -127,11 +137,6 @@ def _no_collection_of_what_stays() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
-
-
-def _write_no_more() -> None:
-    """Let what is still to be written go nowhere, or Python would try once more when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
