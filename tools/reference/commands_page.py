@@ -65,8 +65,11 @@ def _said(action: Action) -> str:
     told = action.help or ""
     if told == f"{action.default} unless given":
         told = f"`{action.default}` unless given"
-    choices = "one of " + ", ".join(code(str(choice)) for choice in action.choices) if action.choices else ""
-    return _sentence("; ".join(part for part in (told, choices) if part))
+    choices = [str(choice) for choice in action.choices or ()]
+    # Where `--help` shows a word in their place, the words about it name them.
+    named = all(choice in told.replace(",", " ").replace(";", " ").split() for choice in choices)
+    offered = "" if named else "one of " + ", ".join(map(code, choices))
+    return _sentence("; ".join(part for part in (told, offered) if part))
 
 
 def _sentence(text: str) -> str:
