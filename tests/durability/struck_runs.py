@@ -15,6 +15,20 @@ from tests.plugins.statement_proxy import Side, StatementProxy, Strike
 _CLAIM = "claims_without_progress + 1"
 _NOT_OF_A_RUN = ("LISTEN", "NOTIFY", "UNLISTEN")
 
+# Whatever a batch sends at once fails, as if somebody held one of its rows, so that it is looked at row by row.
+IN_THE_WAY = """
+CREATE FUNCTION public.in_the_way() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_query() LIKE '%looked at row by row%' THEN
+    RAISE invalid_text_representation USING MESSAGE = 'a test is in the way';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER in_the_way BEFORE INSERT OR UPDATE ON orchestrator.action_execution
+  FOR EACH STATEMENT EXECUTE FUNCTION public.in_the_way()
+"""
+OUT_OF_THE_WAY = "DROP FUNCTION IF EXISTS public.in_the_way CASCADE"
+
 type Fault = Callable[[StartedProcess, StatementProxy], None]
 
 

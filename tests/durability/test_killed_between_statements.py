@@ -1,11 +1,11 @@
 """A worker is killed between any two statements of a run; another one finishes what it left (protocol, race 5)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
 from tests.durability.fault_flows import EffectClass
-from tests.durability.struck_runs import FaultyRuns, broken_promises
+from tests.durability.struck_runs import IN_THE_WAY, OUT_OF_THE_WAY, FaultyRuns, broken_promises
 from tests.plugins.fault_points import chosen
 from tests.plugins.forked_process import WarmStart
 from tests.plugins.process_room import StartedProcess
@@ -40,12 +40,42 @@ def killed_runs(
     )
 
 
+@pytest.fixture
+def in_the_way(api_alone: RunningService) -> Iterator[None]:
+    """Lets no batch through at once: each is looked at before it is written."""
+    api_alone.database.execute(IN_THE_WAY)
+    yield
+    api_alone.database.execute(OUT_OF_THE_WAY)
+
+
 def test_a_worker_killed_between_two_statements_loses_nothing_and_repeats_nothing(
     killed_runs: Callable[..., FaultyRuns],
 ) -> None:
     (effect,) = chosen("effect class", list(EffectClass), 1)
     runs = killed_runs(effect=effect)
     assert broken_promises(runs, chosen("kill", runs.recorded(), EACH_DAY)) == []
+
+
+@pytest.mark.usefixtures("in_the_way")
+def test_a_worker_killed_while_it_looks_and_writes_loses_nothing_and_repeats_nothing(
+    killed_runs: Callable[..., FaultyRuns],
+) -> None:
+    (effect,) = chosen("effect class of a looked batch", list(EffectClass), 1)
+    runs = killed_runs(effect=effect)
+    strikes = runs.recorded()
+    assert "ROLLBACK" in runs.proxy.statements, "something was in the way"
+    assert broken_promises(runs, chosen("kill of a looked batch", strikes, EACH_DAY)) == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.usefixtures("in_the_way")
+def test_a_worker_killed_anywhere_while_it_looks_and_writes_loses_nothing_and_repeats_nothing(
+    killed_runs: Callable[..., FaultyRuns],
+) -> None:
+    runs = killed_runs(effect=EffectClass.NON_IDEMPOTENT_WRITE)
+    strikes = runs.recorded()
+    assert "ROLLBACK" in runs.proxy.statements, "something was in the way"
+    assert broken_promises(runs, strikes) == []
 
 
 @pytest.mark.exhaustive

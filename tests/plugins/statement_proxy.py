@@ -53,9 +53,21 @@ class _Connection:
     # A server is ready once before it is asked for anything.
     ready: int = -1
     deaf: bool = False
+    # After a fault the server passes over everything up to the next Sync, and says nothing of it.
+    passes_over: bool = False
 
     def is_done(self) -> bool:
-        return self.carried_out >= self.sent and self.ready >= self.synced
+        return (self.passes_over or self.carried_out >= self.sent) and self.ready >= self.synced
+
+    def answered(self, message: Message) -> None:
+        """Take note of what the server says."""
+        self.carried_out += ends_a_statement(message)
+        if message.kind == b"E":
+            self.passes_over = True
+        elif message.kind == b"Z":
+            self.ready += 1
+            if self.passes_over:
+                self.passes_over, self.carried_out = False, self.sent
 
     def close(self) -> None:
         for each in (self.client, self.server):
@@ -233,8 +245,8 @@ class StatementProxy:
             pending += chunk
             arrived = list(messages(pending))
             with self._changed:
-                connection.carried_out += sum(map(ends_a_statement, arrived))
-                connection.ready += sum(message.kind == b"Z" for message in arrived)
+                for message in arrived:
+                    connection.answered(message)
                 self._changed.notify_all()
                 self._changed.wait_for(lambda: not self.struck or connection.deaf)
             if not connection.deaf:

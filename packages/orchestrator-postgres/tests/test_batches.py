@@ -5,6 +5,7 @@ from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from attrs import evolve
 from psycopg.pq import TransactionStatus
@@ -132,6 +133,64 @@ async def test_what_is_in_the_way_of_a_batch_leaves_its_connection_as_good_as_be
             assert connection.info.transaction_status is TransactionStatus.IDLE
         assert await carry_out_together(connection, writes[1:]) == [Settled.WRITTEN]
     assert [await _started(harness, one) for one in (first, held)] == [True, True]
+
+
+async def test_batches_go_on_by_turns_with_and_without_something_in_the_way(harness: PostgresHarness) -> None:
+    cases = StoredCases(harness=harness)
+    claimed = await _claimed(cases, 12)
+    writes = [
+        FencedWrite(
+            fence=one.fence, checkpoints=(write_of(checkpoint_of(one.execution.id), cases.identifiers),)
+        )
+        for one in claimed
+    ]
+    stale, *fresh = writes
+    await harness.expire_lease(stale.fence.execution_id)
+    # More often than it takes psycopg to prepare a statement, and to plan it for good.
+    async with await connect(evolve(harness.settings, looks_rows_up=True)) as connection:
+        for write in fresh:
+            lost, written = await carry_out_together(connection, [stale, write])
+            assert (type(lost), written) == (LeaseLost, Settled.WRITTEN)
+    assert await _transactions(harness) == len(fresh)
+
+
+async def test_a_request_in_another_state_is_moved_even_at_its_revision(harness: PostgresHarness) -> None:
+    cases = StoredCases(harness=harness)
+    going_on, done = await _claimed(cases, 2)
+    for one in (going_on, done):
+        await harness.superuser.execute(
+            b"UPDATE orchestrator.request_instance SET current_state = 'ELSEWHERE' WHERE id = %s",
+            (one.request.id,),
+        )
+    assert await _answers(
+        _start(cases, going_on),
+        complete(cases, done, done.fence, []),
+    ) == [RequestMoved, RequestMoved]
+    assert await _status(cases, done) is ExecutionStatus.RUNNING
+
+
+async def test_whoever_is_stopped_in_the_middle_of_a_batch_keeps_its_rows_for_a_bounded_time(
+    harness: PostgresHarness,
+) -> None:
+    cases = StoredCases(harness=harness)
+    (held,) = await _claimed(cases, 1)
+    settings = evolve(harness.settings, looks_rows_up=True, statement_timeout_seconds=0.25)
+    lock = b"SELECT FROM orchestrator.execution WHERE id = %s FOR UPDATE"
+    stopped = await connect(settings)
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            async with stopped.pipeline():
+                await stopped.execute(b"BEGIN")
+                await (await stopped.execute(lock, (held.execution.id,))).fetchall()
+                # Waits until the server has ended the session above, which says nothing more.
+                await harness.superuser.execute(lock, (held.execution.id,))
+                with pytest.raises(psycopg.OperationalError):
+                    await (await stopped.execute(b"SELECT 1")).fetchall()
+    except psycopg.OperationalError:
+        # The pipeline's end has nobody to speak to.
+        assert stopped.broken
+    finally:
+        await stopped.close()
 
 
 async def test_every_kind_of_write_can_share_a_transaction(harness: PostgresHarness) -> None:

@@ -158,6 +158,25 @@ async def test_a_claim_that_can_not_be_read_leaves_everything_as_it_was(harness:
     assert (row["status"], row["fencing_token"]) == ("PENDING", 0)
 
 
+async def test_claims_that_could_not_be_read_leave_nothing_behind_on_their_connection(
+    harness: PostgresHarness,
+) -> None:
+    cases = StoredCases(harness=harness)
+    accepted = await cases.accepted()
+    refused = b"ON orchestrator.flow_definition FROM orchestrator_runtime"
+    async with PostgresExecutionQueue(
+        harness.settings, SequentialIdentifiers(seed=8), connections_max=1
+    ) as queue:
+        await harness.superuser.execute(b"REVOKE SELECT " + refused)
+        # As often as it takes psycopg to prepare the statements.
+        for _ in range(8):
+            with pytest.raises(StorageRefused):
+                await queue.claim(owner=WORKER, limit=1, lease_seconds=LEASE_SECONDS)
+        await harness.superuser.execute(b"GRANT SELECT " + refused.replace(b"FROM", b"TO"))
+        (claimed,) = await queue.claim(owner=WORKER, limit=1, lease_seconds=LEASE_SECONDS)
+    assert claimed.execution.id == accepted.id
+
+
 async def test_what_was_held_while_others_were_claimed_is_found_again(harness: PostgresHarness) -> None:
     cases = StoredCases(harness=harness)
     oldest = await cases.accepted()

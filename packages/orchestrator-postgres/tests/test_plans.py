@@ -3,12 +3,14 @@
 import re
 
 import pytest
-from attrs import evolve
+from attrs import evolve, fields
 from tests.plugins.postgres_harness import PostgresHarness
 
 from orchestrator_domain.testing.contracts.stored_cases import StoredCases
+from orchestrator_postgres.batch_statements import WHOLE_OR_NOTHING, BatchStatements
 from orchestrator_postgres.engine import connect
 from orchestrator_postgres.statements import sql_file
+from orchestrator_postgres.write_batch import ALL_FREE
 
 HOT_STATEMENTS = {
     "add_checkpoints": {"execution_pkey"},
@@ -39,7 +41,15 @@ HOT_STATEMENTS = {
 }
 
 
-async def _plan(harness: PostgresHarness, statement: str) -> str:
+# What a batch is sent as: the same lookups, counted by the server.
+BATCH_STATEMENTS = {
+    **{name: getattr(WHOLE_OR_NOTHING, name) for name in HOT_STATEMENTS if hasattr(WHOLE_OR_NOTHING, name)},
+    "lock_free_requests": ALL_FREE.requests,
+    "lock_free_executions": ALL_FREE.executions,
+}
+
+
+async def _plan(harness: PostgresHarness, statement: bytes) -> str:
     """Return the plan that a queue's connection keeps for the statement, whatever its values are."""
     names: list[str] = []
 
@@ -48,19 +58,32 @@ async def _plan(harness: PostgresHarness, statement: str) -> str:
             names.append(found[1])
         return f"${names.index(found[1]) + 1}"
 
-    text = re.sub(r"%\((\w+)\)s", numbered, sql_file(statement).decode())
+    text = re.sub(r"%\((\w+)\)s", numbered, statement.decode())
     async with await connect(evolve(harness.settings, looks_rows_up=True)) as connection:
         cursor = await connection.execute(f"EXPLAIN (GENERIC_PLAN) {text}".encode())
         return "\n".join(row["QUERY PLAN"] for row in await cursor.fetchall())
 
 
+def _indexes(plan: str) -> set[str]:
+    return set(re.findall(r"(?:using|on) (\w+_pkey|[iu][xq]_\w+|\w+_key)\b", plan))
+
+
 @pytest.mark.parametrize("statement", HOT_STATEMENTS)
 async def test_a_hot_statement_finds_its_rows_by_their_keys(harness: PostgresHarness, statement: str) -> None:
     await _fill(harness)
-    plan = await _plan(harness, statement)
-    assert (
-        set(re.findall(r"(?:using|on) (\w+_pkey|[iu][xq]_\w+|\w+_key)\b", plan)) == HOT_STATEMENTS[statement]
-    )
+    assert _indexes(await _plan(harness, sql_file(statement))) == HOT_STATEMENTS[statement]
+
+
+def test_every_statement_of_a_batch_has_a_plan_that_is_looked_at() -> None:
+    assert {each.name for each in fields(BatchStatements)} < set(BATCH_STATEMENTS)
+
+
+@pytest.mark.parametrize("statement", BATCH_STATEMENTS)
+async def test_a_statement_that_fails_unless_it_is_whole_finds_its_rows_by_their_keys(
+    harness: PostgresHarness, statement: str
+) -> None:
+    await _fill(harness)
+    assert _indexes(await _plan(harness, BATCH_STATEMENTS[statement])) == HOT_STATEMENTS[statement]
 
 
 @pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed while empty"])
@@ -71,7 +94,7 @@ async def test_a_plan_that_was_made_while_tables_were_empty_walks_through_none_o
 ) -> None:
     if analysed:
         await harness.superuser.execute(b"VACUUM (ANALYZE)")
-    plan = await _plan(harness, statement)
+    plan = await _plan(harness, sql_file(statement))
     assert "Seq Scan" not in plan
     assert plan.count("Index Cond: ") == len(re.findall(r"Index (?:Only )?Scan ", plan))
 
@@ -87,7 +110,7 @@ async def test_a_claim_bounds_its_walk_over_each_partial_index_at_both_ends(
     harness: PostgresHarness, index: str, condition: str
 ) -> None:
     await _fill(harness)
-    plan = await _plan(harness, "claim_mark")
+    plan = await _plan(harness, sql_file("claim_mark"))
     assert re.search(rf"using {index} on .*\n\s+Index Cond: \({condition}", plan)
 
 

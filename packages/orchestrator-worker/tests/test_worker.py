@@ -61,6 +61,16 @@ async def test_slots_that_are_freed_in_one_breath_are_filled_by_one_claim() -> N
         assert desk.queue.limits == [4, 4]
 
 
+async def test_a_claim_waits_for_no_more_slots_than_it_could_fill() -> None:
+    desk = Desk(Queue(8), Runner(), concurrency=4, batch_max=2, gather_seconds=1.0)
+    async with working(desk):
+        await desk.runner.until(lambda: len(desk.runner.begun) == 4)
+        desk.runner.let_end(2)
+        await desk.runner.until(lambda: len(desk.runner.ended) == 2)
+        await settled()
+        assert desk.queue.limits == [2, 2, 2]
+
+
 async def test_a_claim_waits_for_slots_that_are_not_freed_only_a_moment() -> None:
     async with working(Desk(Queue(8), Runner(), concurrency=4, gather_seconds=0.01)) as desk:
         await desk.runner.until(lambda: len(desk.runner.begun) == 4)

@@ -1,6 +1,6 @@
 """The statements that write a batch, sent without waiting; afterwards they tell whether each row was written."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Self
 
 from attrs import fields, frozen
@@ -61,12 +61,8 @@ class _Sent:
     rows: int
 
     @property
-    def count(self) -> int:
-        return 0 if self.cursor is None else self.cursor.rowcount
-
-    @property
     def whole(self) -> bool:
-        return self.count == self.rows
+        return self.cursor is None or self.cursor.rowcount == self.rows
 
 
 @frozen(kw_only=True)
@@ -80,7 +76,8 @@ class SentWrites:
 
     def fault(self) -> OrchestratorError | None:
         """Say why the batch must not be committed, or None."""
-        # Whatever is missing, a lost lease explains it.
+        # Whatever else is missing, a lost lease explains it. One that is told so although only its request has moved
+        # since it was looked at is claimed again when its lease has run out, and the move is found then.
         if not all(sent.whole for sent in self.given_back):
             return lease_lost()
         if not self.moved.whole:
@@ -93,65 +90,74 @@ class SentWrites:
 
 
 @frozen(kw_only=True)
-class BatchSender:
-    """Send writes on a connection that is in a pipeline."""
+class _Rows:
+    """The parameter of one statement, written out; None if there is nothing to be done by it."""
 
-    connection: StoreConnection
-    statements: BatchStatements
-    revision_of: RevisionOf
+    parameter: Mapping[str, object] | None
+    count: int
 
-    async def send(self, writes: Sequence[FencedWrite]) -> SentWrites:
-        """Send every statement, those that look at the leases last."""
-        return SentWrites(
-            checkpoints=await self._checkpoints(writes),
-            successes=await self._successes(writes),
-            moved=await self._moves(writes),
-            given_back=await self._give_back(writes),
-        )
+    @classmethod
+    def of(cls, rows: Sequence[JsonObject]) -> Self:
+        return cls(parameter=rows_parameter(rows) if rows else None, count=len(rows))
 
-    async def _checkpoints(self, writes: Sequence[FencedWrite]) -> tuple[_Sent, _Sent]:
-        each = [(write.fence, checkpoint) for write in writes for checkpoint in write.checkpoints]
-        added = [checkpoint_row(fence, one) for fence, one in each if one.before is None]
-        replaced = [checkpoint_row(fence, one) for fence, one in each if one.before is not None]
-        return (
-            await self._send(self.statements.add_checkpoints, added),
-            await self._send(self.statements.replace_checkpoints, replaced),
-        )
+    async def send(self, connection: StoreConnection, statement: bytes) -> _Sent:
+        cursor = None if self.parameter is None else await connection.execute(statement, self.parameter)
+        return _Sent(cursor=cursor, rows=self.count)
 
-    async def _successes(self, writes: Sequence[FencedWrite]) -> _Sent:
-        expected = [
-            success_row(write.fence, checkpoint)
-            for write in writes
-            if write.ending is not None and write.ending.transitioned is not None
-            for checkpoint in write.ending.transitioned.succeeded
-        ]
-        return await self._send(self.statements.stored_successes, expected)
 
-    async def _moves(self, writes: Sequence[FencedWrite]) -> _Sent:
+@frozen(kw_only=True)
+class BatchRows:
+    """The rows of each statement, made before anything is locked wherever that can be."""
+
+    added: _Rows
+    replaced: _Rows
+    successes: _Rows
+    moves: _Rows
+    documents: _Rows
+    kept: _Rows
+    ended: _Rows
+
+    @classmethod
+    def of(cls, writes: Sequence[FencedWrite], revision_of: RevisionOf) -> Self:
+        """Write out what is to be written. Raises InexactJson for what can't be stored."""
+        checkpoints = [(write.fence, checkpoint) for write in writes for checkpoint in write.checkpoints]
         endings = [(write.fence, write.ending) for write in writes if write.ending is not None]
-        moves = [move_row(fence, ending, from_revision=self.revision_of(fence)) for fence, ending in endings]
-        moved = await self._send(self.statements.advance_requests, moves)
-        documents = [
-            document_row(fence, document)
-            for fence, ending in endings
-            if ending.transitioned is not None
-            for document in ending.transitioned.documents
-        ]
-        # A document that is linked already is no fault, so these are not counted.
-        await self._send(_LINK_DOCUMENTS, documents)
-        return moved
-
-    async def _give_back(self, writes: Sequence[FencedWrite]) -> tuple[_Sent, _Sent]:
-        kept = [kept_row(write) for write in writes if write.ending is None]
-        ended = [ended_row(write, write.ending) for write in writes if write.ending is not None]
-        return (
-            await self._send(self.statements.keep_executions, kept),
-            await self._send(self.statements.end_executions, ended),
+        transitions = [(fence, ending.transitioned) for fence, ending in endings if ending.transitioned]
+        return cls(
+            added=_Rows.of([checkpoint_row(fence, one) for fence, one in checkpoints if one.before is None]),
+            replaced=_Rows.of([checkpoint_row(fence, one) for fence, one in checkpoints if one.before]),
+            successes=_Rows.of(
+                [success_row(fence, one) for fence, to in transitions for one in to.succeeded]
+            ),
+            moves=_Rows.of(
+                [move_row(fence, ending, from_revision=revision_of(fence)) for fence, ending in endings]
+            ),
+            documents=_Rows.of(
+                [document_row(fence, one) for fence, to in transitions for one in to.documents]
+            ),
+            kept=_Rows.of([kept_row(write) for write in writes if write.ending is None]),
+            ended=_Rows.of([ended_row(write, write.ending) for write in writes if write.ending is not None]),
         )
 
-    async def _send(self, statement: bytes, rows: Sequence[JsonObject]) -> _Sent:
-        cursor = await self.connection.execute(statement, rows_parameter(rows)) if rows else None
-        return _Sent(cursor=cursor, rows=len(rows))
+    async def send(self, connection: StoreConnection, statements: BatchStatements) -> SentWrites:
+        """Send every statement, those that look at the leases last, on a connection that is in a pipeline."""
+        checkpoints = (
+            await self.added.send(connection, statements.add_checkpoints),
+            await self.replaced.send(connection, statements.replace_checkpoints),
+        )
+        successes = await self.successes.send(connection, statements.stored_successes)
+        moved = await self.moves.send(connection, statements.advance_requests)
+        # A document that is linked already is no fault, so these are not counted.
+        await self.documents.send(connection, _LINK_DOCUMENTS)
+        return SentWrites(
+            checkpoints=checkpoints,
+            successes=successes,
+            moved=moved,
+            given_back=(
+                await self.kept.send(connection, statements.keep_executions),
+                await self.ended.send(connection, statements.end_executions),
+            ),
+        )
 
 
 def lease_lost() -> LeaseLost:

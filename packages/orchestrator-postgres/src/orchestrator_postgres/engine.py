@@ -68,8 +68,13 @@ class ConnectionSettings:
             "lock_timeout": f"{int(self.lock_timeout_seconds * 1000)}ms",
             "statement_timeout": f"{int(self.statement_timeout_seconds * 1000)}ms",
             "TimeZone": "UTC",
-            **(_BY_KEY if self.looks_rows_up else {}),
+            **({**_BY_KEY, **self._bounded()} if self.looks_rows_up else {}),
         }
+
+    def _bounded(self) -> Mapping[str, str]:
+        # In a pipeline a session isn't idle until it is asked to come to an end: whoever is stopped before that would hold
+        # what it has locked for as long as it is stopped.
+        return {"transaction_timeout": f"{int(self.answer_seconds_max * 1000)}ms"}
 
 
 _BY_KEY: Mapping[str, str] = MappingProxyType(

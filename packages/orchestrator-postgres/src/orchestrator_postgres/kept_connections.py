@@ -16,7 +16,8 @@ class KeptConnections:
     """Lend at most `connections_max` connections, the one that was used last first.
 
     They are opened when needed and not looked at before use: whoever borrows one does its work again after a broken
-    connection. The first that is found broken takes all idle ones with it, and one that doesn't answer is broken off.
+    connection. The first that is found broken takes all idle ones with it, one that doesn't answer is broken off, and
+    one that met a fault is closed.
     """
 
     def __init__(self, settings: ConnectionSettings, *, connections_max: int) -> None:
@@ -33,8 +34,10 @@ class KeptConnections:
                 with broken_off_after(connection, self._settings.answer_seconds_max):
                     yield connection
             except psycopg.Error as fault:
-                if connection.broken or leads_to_a_standby(fault):
-                    await connection.close()
+                all_alike = connection.broken or leads_to_a_standby(fault)
+                # A statement that the server passed over after the fault may count as prepared here.
+                await connection.close()
+                if all_alike:
                     await self._close_idle()
                 raise
             finally:

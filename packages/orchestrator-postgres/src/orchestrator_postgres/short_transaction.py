@@ -1,4 +1,4 @@
-"""A transaction in two round trips: BEGIN travels with the first statements, COMMIT with the last ones."""
+"""A transaction that waits only for what it reads: BEGIN travels with the first statements, COMMIT with the last ones."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 _FILES = Path(__file__).with_name("sql")
-_TOLD = re.compile(r"^SELECT .+ FROM (\w+)\Z", re.MULTILINE)
+# The SELECT that tells of each row, where a statement ends with one.
+_LAST_SELECT = re.compile(r"^SELECT .+ FROM (\w+)\Z", re.MULTILINE)
 
 
 def sql_file(name: str) -> bytes:
@@ -24,8 +25,8 @@ def whole_or_nothing(name: str) -> bytes:
     """
     statement = sql_file(name).decode().rstrip()
     counted = _fails_unless("json_array_length(%(rows)s::json)")
-    if told := _TOLD.search(statement):
-        return f"{statement[: told.start()]}{counted}FROM {told[1]}".encode()
+    if last := _LAST_SELECT.search(statement):
+        return f"{statement[: last.start()]}{counted}FROM {last[1]}".encode()
     return f"{counted}FROM ({statement}) AS found".encode()
 
 

@@ -23,7 +23,7 @@ from orchestrator_domain.identifiers import Revision
 from orchestrator_postgres.batch_statements import (
     COUNTED,
     WHOLE_OR_NOTHING,
-    BatchSender,
+    BatchRows,
     lease_lost,
     request_moved,
 )
@@ -55,7 +55,7 @@ class _Locks:
     executions: bytes
 
 
-_ALL_FREE = _Locks(
+ALL_FREE = _Locks(
     requests=all_of("lock_free_requests", "request_ids"),
     executions=all_of("lock_free_executions", "execution_ids"),
 )
@@ -95,7 +95,7 @@ async def carry_out_together(connection: StoreConnection, writes: Sequence[Fence
     Raises LeaseLost, CheckpointMoved or a fault of the driver for the batch as a whole; then nothing of it is stored.
     """
     with suppress(psycopg.errors.InvalidTextRepresentation):
-        await _carry_out_unseen(connection, writes)
+        await _carry_out_at_once(connection, writes)
         return [Settled.WRITTEN] * len(writes)
     return await _carry_out(connection, writes, _FREE_ONES)
 
@@ -116,17 +116,16 @@ async def carry_out_alone(connection: StoreConnection, write: FencedWrite) -> No
             raise answer
 
 
-async def _carry_out_unseen(connection: StoreConnection, writes: Sequence[FencedWrite]) -> None:
+async def _carry_out_at_once(connection: StoreConnection, writes: Sequence[FencedWrite]) -> None:
     """Write all and commit in one round trip; raise InvalidTextRepresentation if anything is in the way.
 
     Each statement sees what was committed before the locks were taken. A row that isn't free ends the transaction
     before anything could wait for it.
     """
+    rows = BatchRows.of(writes, _as_accepted)
     async with short_transaction(connection):
-        await _lock(connection, writes, _ALL_FREE)
-        await BatchSender(connection=connection, statements=WHOLE_OR_NOTHING, revision_of=_as_accepted).send(
-            writes
-        )
+        await _lock(connection, writes, ALL_FREE)
+        await rows.send(connection, WHOLE_OR_NOTHING)
 
 
 def _as_accepted(_: Fence) -> None:
@@ -141,8 +140,7 @@ async def _carry_out(
         answers = [found.answer(write) for write in writes]
         granted = [write for write, answer in zip(writes, answers, strict=True) if answer is Settled.WRITTEN]
         if granted:
-            sender = BatchSender(connection=connection, statements=COUNTED, revision_of=found.revision)
-            sent = await sender.send(granted)
+            sent = await BatchRows.of(granted, found.revision).send(connection, COUNTED)
             await pipeline.sync()
             if fault := sent.fault():
                 raise fault

@@ -141,11 +141,18 @@ class Worker:
         """
         if self._freed_at is None:
             return
+        until, self._freed_at = self._freed_at + self._settings.gather_seconds, None
+        if asyncio.get_running_loop().time() >= until:
+            return
         with suppress(TimeoutError):
-            async with asyncio.timeout_at(self._freed_at + self._settings.gather_seconds):
-                while self._slots.in_use and not self._stopping.is_set():
+            async with asyncio.timeout_at(until):
+                while self._more_would_be_claimed() and not self._stopping.is_set():
                     self._changed.clear()
                     await self._changed.wait()
+
+    def _more_would_be_claimed(self) -> bool:
+        """Tell whether another free slot would let the next claim bring more."""
+        return self._slots.free < min(self._settings.concurrency, self._settings.batch_max)
 
     def _slot_freed(self) -> None:
         self._freed_at = asyncio.get_running_loop().time()
