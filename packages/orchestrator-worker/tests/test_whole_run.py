@@ -1,7 +1,7 @@
 """An accepted event goes all its way: claimed, called over HTTP, judged, and stored, for each kind of effect."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -18,11 +18,12 @@ from tests.plugins.misbehaving_provider import (
 
 from orchestrator_domain.decision.evaluator import CompiledDecisionEvaluator
 from orchestrator_domain.exact_json.canonical import sha256_hex
-from orchestrator_domain.execution.execution import Execution
+from orchestrator_domain.execution.execution import Execution, Fence
 from orchestrator_domain.flow.contract import Effect
 from orchestrator_domain.flow.lifecycle import StoredFlow
 from orchestrator_domain.flow.limits import FlowLimits
 from orchestrator_domain.identifiers import ExecutionId, LeaseOwner, Sha256Hex
+from orchestrator_domain.ports.execution_queue import Renewed
 from orchestrator_domain.ports.unit_of_work import Transaction
 from orchestrator_domain.testing.contracts.in_memory_harness import InMemoryHarness
 from orchestrator_domain.testing.contracts.stored_cases import StoredCases
@@ -38,7 +39,7 @@ from orchestrator_worker.handlers import HandlerRegistry
 from orchestrator_worker.integration_catalogue import DeployedCatalogue
 from orchestrator_worker.invoke_integration import InvokeIntegration
 from orchestrator_worker.provider_client import ProviderClient
-from orchestrator_worker.renewal import LeaseRenewal
+from orchestrator_worker.renewal import LeaseRenewal, LeaseRenewer
 from orchestrator_worker.worker import Worker
 from orchestrator_worker.worker_settings import WorkerSettings
 
@@ -92,7 +93,10 @@ class Office:
 
     async def ended_once(self, execution: Execution) -> tuple[str, str | None]:
         """Wait for the end of one run and return how it left the execution."""
-        await asyncio.wait_for(self.watcher.ended.wait(), PATIENCE_SECONDS)
+        try:
+            await asyncio.wait_for(self.watcher.ended.wait(), PATIENCE_SECONDS)
+        except TimeoutError:
+            raise AssertionError(f"no run has ended: {self.watcher.observations}") from None
         self.watcher.ended.clear()
         seen = await self.cases.seen_execution(execution.id)
         return (seen.status.value, seen.error_code)
@@ -124,6 +128,18 @@ async def office(effect: Effect, *behaviours: Behaviour) -> AsyncIterator[Office
                 registry.close()
 
 
+class RenewalsOnTheirLoop(LeaseRenewer):
+    """Renew in the event loop of the store, for what is in memory belongs to one thread, and renewals have their own."""
+
+    def __init__(self, queue: InMemoryExecutionQueue, loop: asyncio.AbstractEventLoop) -> None:
+        self._queue = queue
+        self._loop = loop
+
+    async def renew(self, *, fences: Collection[Fence], lease_seconds: float) -> Renewed:
+        renewing = self._queue.renew(fences=fences, lease_seconds=lease_seconds)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(renewing, self._loop))
+
+
 def now() -> datetime:
     return datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -132,9 +148,11 @@ def worker_of(desk: Office, registry: HandlerRegistry, catalogue: DeployedCatalo
     queue, identifiers = desk.harness.queue(), desk.cases.identifiers
     settings = WorkerSettings(owner=LeaseOwner("host:1:a"))
 
+    renewals = RenewalsOnTheirLoop(queue, asyncio.get_running_loop())
+
     @asynccontextmanager
-    async def renewer() -> AsyncIterator[InMemoryExecutionQueue]:
-        yield queue
+    async def renewer() -> AsyncIterator[LeaseRenewer]:
+        yield renewals
 
     return Worker(
         settings=settings,
