@@ -164,7 +164,7 @@ def test_the_hash_is_sha_256_of_the_utf_8_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [1.0, [float("nan")], Decimal("NaN"), {"a": Decimal("-Infinity")}, {1: 1}, "\ud800"]
+    "value", [1.0, [float("nan")], Decimal("NaN"), {"a": Decimal("-Infinity")}, {1: 1}, "\ud800", ["\0"]]
 )
 def test_what_is_not_exact_has_no_canonical_text(value: JsonValue) -> None:
     with pytest.raises(InexactJson):

@@ -180,11 +180,28 @@ def test_a_dump_keeps_order_and_leaves_text_unescaped() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [1.5, [1.5], {"a": (1,)}, Decimal("NaN"), [Decimal("Infinity")], {1: 2}, "\ud800"]
+    "value",
+    [
+        1.5,
+        [1.5],
+        {"a": (1,)},
+        Decimal("NaN"),
+        [Decimal("Infinity")],
+        {1: 2},
+        "\ud800",
+        "\0",
+        {"a\0": 1},
+        ["\\u0000", "\\\0"],
+    ],
 )
 def test_what_is_not_exact_is_not_dumped(value: JsonValue) -> None:
     with pytest.raises(InexactJson):
         dump_json(value)
+
+
+@pytest.mark.parametrize("text", ["\\u0000", "\\\\u0000", '"\\u0000', "\n\\u0000"])
+def test_what_only_looks_like_an_escape_of_nul_is_dumped_and_read_back(text: str) -> None:
+    assert parse_json(dump_json({text: [text]})) == {text: [text]}
 
 
 def test_a_value_nested_beyond_reach_is_not_dumped() -> None:

@@ -1,11 +1,14 @@
 """How a JSON value becomes text without white space; the writers differ in numbers and in the order of members."""
 
+import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from json.encoder import encode_basestring
-from typing import Any
+from typing import Any, Final
 
 from orchestrator_domain.exact_json.value import InexactJson, JsonObject, JsonValue, text_fault
+
+_ESCAPES: Final = re.compile(r"\\(?:u0000|.)")
 
 type _Members = Callable[[JsonObject], Iterable[tuple[str, JsonValue]]]
 
@@ -48,8 +51,16 @@ def json_writer(
             raise InexactJson("The value is nested too deep to be written.") from None
         except (TypeError, ValueError):
             raise InexactJson("The value holds a number or a member name that isn't exact JSON.") from None
-        if fault_text := text_fault(text):
+        if fault_text := written_fault(text):
             raise InexactJson(fault_text)
         return text
 
     return write
+
+
+def written_fault(text: str) -> str | None:
+    """Say why text that was written here can't be stored, although it is JSON, or None."""
+    # What follows a backslash that is escaped itself is no escape.
+    if "\\u0000" in text and "\\u0000" in _ESCAPES.findall(text):
+        return text_fault("\0")
+    return text_fault(text)
