@@ -8,6 +8,7 @@ from orchestrator_domain.exact_json.value import InexactJson, JsonObject, JsonVa
 
 # ECMAScript writes numbers out in full below this power of ten, and down to 1e-6 (Number::toString).
 _PLAIN_DIGITS_MAX = 21
+_PLAIN_BELOW = 10**_PLAIN_DIGITS_MAX
 _PLAIN_ZEROS_MAX = 6
 
 
@@ -30,12 +31,12 @@ def canonical_json(value: JsonValue) -> str:
     return _write(value)
 
 
-def _members(value: JsonObject) -> list[tuple[str, JsonValue]]:
+def _names(value: JsonObject) -> list[str]:
     names = sorted(value)
     # Code points and UTF-16 code units sort alike but for what lies beyond the basic plane.
     if not "".join(names).isascii():
         names.sort(key=_utf_16)
-    return [(name, value[name]) for name in names]
+    return names
 
 
 def _utf_16(name: str) -> bytes:
@@ -43,7 +44,7 @@ def _utf_16(name: str) -> bytes:
 
 
 def _integer(number: int) -> str:
-    if -(10**_PLAIN_DIGITS_MAX) < number < 10**_PLAIN_DIGITS_MAX:
+    if -_PLAIN_BELOW < number < _PLAIN_BELOW:
         return str(number)
     return _decimal(Decimal(number))
 
@@ -79,4 +80,4 @@ def _layout(digits: str, point: int) -> str:
     return f"{mantissa}e{point - 1:+d}"
 
 
-_write = json_writer(integer=_integer, decimal=_decimal, members=_members)
+_write = json_writer(integer=_integer, decimal=_decimal, names=_names)

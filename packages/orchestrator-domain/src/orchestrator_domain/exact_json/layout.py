@@ -10,11 +10,11 @@ from orchestrator_domain.exact_json.value import InexactJson, JsonObject, JsonVa
 
 _ESCAPES: Final = re.compile(r"\\(?:u0000|.)")
 
-type _Members = Callable[[JsonObject], Iterable[tuple[str, JsonValue]]]
+type _Names = Callable[[JsonObject], Iterable[str]]
 
 
 def json_writer(
-    *, integer: Callable[[int], str], decimal: Callable[[Decimal], str], members: _Members
+    *, integer: Callable[[int], str], decimal: Callable[[Decimal], str], names: _Names
 ) -> Callable[[JsonValue], str]:
     """Make a function that writes a value; it raises InexactJson for what isn't exact JSON.
 
@@ -27,7 +27,8 @@ def json_writer(
 
     def object_(value: JsonObject) -> str:
         pairs = [
-            f"{encode_basestring(name)}:{writers[type(member)](member)}" for name, member in members(value)
+            f"{encode_basestring(name)}:{writers[type(member := value[name])](member)}"
+            for name in names(value)
         ]
         return "{" + ",".join(pairs) + "}"
 

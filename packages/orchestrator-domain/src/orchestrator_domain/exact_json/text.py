@@ -134,4 +134,4 @@ def _finite(number: Decimal) -> str:
     return str(number)
 
 
-_write = json_writer(integer=str, decimal=_finite, members=dict.items)
+_write = json_writer(integer=str, decimal=_finite, names=iter)
