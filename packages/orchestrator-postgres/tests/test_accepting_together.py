@@ -12,6 +12,7 @@ from tests.plugins.postgres_harness import PostgresHarness
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.audit import AuditKind, verify_chain
 from orchestrator_domain.errors import OrchestratorError, RequestBusy
+from orchestrator_domain.exact_json.text import dump_json
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.execution import ExecutionStatus
 from orchestrator_domain.identifiers import EventKey, IdempotencyKey, RequestId, Role
@@ -333,9 +334,9 @@ async def test_a_request_is_read_alike_alone_and_together(harness: PostgresHarne
     cases = StoredCases(harness=harness)
     execution = await cases.accepted()
     request_id = str(execution.request_id)
-    values = {"request_id": request_id, "subject": CLERK.subject, "scopes": ["NORTH"]}
+    values: JsonObject = {"request_id": request_id, "subject": CLERK.subject, "scopes": ["NORTH"]}
     alone = await (await harness.superuser.execute(sql_file("read_visible_request"), values)).fetchall()
-    rows = rows_parameter([{"request_id": request_id, "subject": CLERK.subject, "scopes": ["NORTH"]}])
+    rows = rows_parameter([dump_json(values)])
     together = await (await harness.superuser.execute(sql_file("read_visible_requests"), rows)).fetchall()
     assert together == alone
     assert len(alone) == 1

@@ -14,9 +14,6 @@ from psycopg import AsyncCursor
 from psycopg.rows import DictRow
 
 from orchestrator_domain.errors import OrchestratorError
-from orchestrator_domain.exact_json.value import JsonObject
-from orchestrator_domain.execution.execution import Execution
-from orchestrator_domain.identifiers import Revision
 from orchestrator_domain.ports.event_judgement import (
     AddressedEvent,
     AnsweredEvent,
@@ -25,14 +22,15 @@ from orchestrator_domain.ports.event_judgement import (
     RequestAtHand,
 )
 from orchestrator_domain.ports.flow_store import FlowStore
+from orchestrator_postgres.accepted_rows import accepted_row, event_row, execution_row
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.fault_translation import TransientFault
 from orchestrator_postgres.flow_store import PostgresFlowStore
-from orchestrator_postgres.history import ADVANCE, RequestMove, advance_row
-from orchestrator_postgres.row_mapping import Row, acceptance_snapshot, execution_of, request_of
+from orchestrator_postgres.history import ADVANCE
+from orchestrator_postgres.row_mapping import Row, execution_of, request_of
 from orchestrator_postgres.short_transaction import short_transaction
 from orchestrator_postgres.statements import sql_file
-from orchestrator_postgres.stored_json import id_text, rows_parameter
+from orchestrator_postgres.stored_json import rows_parameter
 
 _LOCK = sql_file("lock_free_visible_requests")
 _READ = sql_file("read_visible_requests")
@@ -92,7 +90,7 @@ async def judge_together(
 
 
 async def _locked_and_read(connection: StoreConnection, events: Sequence[AddressedEvent]) -> _Found:
-    asked = rows_parameter([_event_row(event) for event in events])
+    asked = rows_parameter([event_row(event) for event in events])
     locking = await connection.execute(_LOCK, asked)
     reading = await connection.execute(_READ, asked)
     reading_by_key = await connection.execute(_READ_BY_KEY, asked)
@@ -120,9 +118,9 @@ async def _store(
     if not accepted:
         return None
     adding = await connection.execute(
-        _ADD, rows_parameter([_execution_row(one.execution) for one in accepted])
+        _ADD, rows_parameter([execution_row(one.execution) for one in accepted])
     )
-    await connection.execute(ADVANCE, rows_parameter([_move_row(one) for one in accepted]))
+    await connection.execute(ADVANCE, rows_parameter([accepted_row(one) for one in accepted]))
     return adding
 
 
@@ -136,36 +134,3 @@ def _answer(judged: Judged, added: Mapping[UUID, Row]) -> Answer:
         return AnsweredEvent(request=judged.request, execution=execution_of(row))
     except OrchestratorError as unreadable:
         return unreadable
-
-
-def _event_row(event: AddressedEvent) -> JsonObject:
-    return {
-        "request_id": id_text(event.request_id),
-        "subject": event.actor.subject,
-        "scopes": [*sorted(event.actor.scopes)],
-        "key": event.key,
-    }
-
-
-def _execution_row(execution: Execution) -> JsonObject:
-    return {
-        "id": id_text(execution.id),
-        "request_id": id_text(execution.request_id),
-        "idempotency_key": execution.idempotency_key,
-        "payload_hash": execution.payload_hash,
-        "actor_subject": execution.actor.subject,
-        "actor_snapshot": acceptance_snapshot(execution),
-        "event_key": execution.event,
-        "event_data": execution.event_data,
-        "transition_id": execution.transition,
-        "from_state": execution.from_state,
-        "accepted_revision": execution.accepted_revision,
-        "correlation_id": execution.correlation_id,
-        "status": execution.status.value,
-    }
-
-
-def _move_row(accepted: NewExecution) -> JsonObject:
-    request = accepted.request
-    move = RequestMove(from_revision=Revision(request.revision - 1), revision_step=1)
-    return advance_row(request.id, accepted.fact, move)

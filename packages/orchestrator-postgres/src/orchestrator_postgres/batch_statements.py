@@ -7,7 +7,6 @@ from attrs import fields, frozen
 from psycopg import AsyncCursor
 
 from orchestrator_domain.errors import CheckpointMoved, LeaseLost, OrchestratorError, RequestMoved
-from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.execution import Fence
 from orchestrator_domain.identifiers import Revision
 from orchestrator_postgres.engine import StoreConnection
@@ -15,11 +14,13 @@ from orchestrator_postgres.fenced_write import FencedWrite
 from orchestrator_postgres.statements import sql_file, whole_or_nothing
 from orchestrator_postgres.stored_json import rows_parameter
 from orchestrator_postgres.written_rows import (
-    checkpoint_row,
+    added_row,
     document_row,
     ended_row,
+    fence_members,
     kept_row,
     move_row,
+    replaced_row,
     success_row,
 )
 
@@ -97,7 +98,7 @@ class _Rows:
     count: int
 
     @classmethod
-    def of(cls, rows: Sequence[JsonObject]) -> Self:
+    def of(cls, rows: Sequence[str]) -> Self:
         return cls(parameter=rows_parameter(rows) if rows else None, count=len(rows))
 
     async def send(self, connection: StoreConnection, statement: bytes) -> _Sent:
@@ -120,12 +121,16 @@ class BatchRows:
     @classmethod
     def of(cls, writes: Sequence[FencedWrite], revision_of: RevisionOf) -> Self:
         """Write out what is to be written. Raises InexactJson for what can't be stored."""
-        checkpoints = [(write.fence, checkpoint) for write in writes for checkpoint in write.checkpoints]
-        endings = [(write.fence, write.ending) for write in writes if write.ending is not None]
+        fenced = [(fence_members(write.fence), write) for write in writes]
+        checkpoints = [(fence, one, one.before) for fence, write in fenced for one in write.checkpoints]
+        ended = [(fence, write, write.ending) for fence, write in fenced if write.ending is not None]
+        endings = [(write.fence, ending) for _, write, ending in ended]
         transitions = [(fence, ending.transitioned) for fence, ending in endings if ending.transitioned]
         return cls(
-            added=_Rows.of([checkpoint_row(fence, one) for fence, one in checkpoints if one.before is None]),
-            replaced=_Rows.of([checkpoint_row(fence, one) for fence, one in checkpoints if one.before]),
+            added=_Rows.of([added_row(fence, one) for fence, one, before in checkpoints if before is None]),
+            replaced=_Rows.of(
+                [replaced_row(fence, one, before) for fence, one, before in checkpoints if before]
+            ),
             successes=_Rows.of(
                 [success_row(fence, one) for fence, to in transitions for one in to.succeeded]
             ),
@@ -135,8 +140,8 @@ class BatchRows:
             documents=_Rows.of(
                 [document_row(fence, one) for fence, to in transitions for one in to.documents]
             ),
-            kept=_Rows.of([kept_row(write) for write in writes if write.ending is None]),
-            ended=_Rows.of([ended_row(write, write.ending) for write in writes if write.ending is not None]),
+            kept=_Rows.of([kept_row(fence, write) for fence, write in fenced if write.ending is None]),
+            ended=_Rows.of([ended_row(fence, write, ending) for fence, write, ending in ended]),
         )
 
     async def send(self, connection: StoreConnection, statements: BatchStatements) -> SentWrites:

@@ -9,13 +9,24 @@ from psycopg.rows import DictRow
 
 from orchestrator_domain.actor import Actor
 from orchestrator_domain.audit import AuditEntry, AuditFact
-from orchestrator_domain.exact_json.value import JsonObject, JsonValue
+from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.identifiers import RequestId, Revision, StateKey
 from orchestrator_domain.ports.history import HistoryFilter, HistoryReader
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.row_mapping import audit_entry_of
 from orchestrator_postgres.statements import sql_file
-from orchestrator_postgres.stored_json import id_text, rows_parameter
+from orchestrator_postgres.stored_json import rows_parameter
+from orchestrator_postgres.written_values import (
+    choice,
+    document,
+    document_or_null,
+    text,
+    text_or_null,
+    uuid,
+    uuid_or_null,
+    whole,
+    whole_or_null,
+)
 
 _READ_VISIBLE = sql_file("read_visible_history")
 ADVANCE = sql_file("advance_requests")
@@ -78,36 +89,31 @@ async def send_advance(
     return await connection.execute(ADVANCE, rows_parameter([advance_row(request_id, fact, move)]))
 
 
-def advance_row(request_id: RequestId, fact: AuditFact, move: RequestMove) -> JsonObject:
+def advance_row(request_id: RequestId, fact: AuditFact, move: RequestMove) -> str:
     """Return the row of the set-based statement that moves a request and appends its fact."""
-    return {
-        "request_id": id_text(request_id),
-        "from_revision": move.from_revision,
-        "revision_step": move.revision_step,
-        "to_state": move.to_state,
-        "data": move.data,
-        **_fact_values(request_id, fact),
-    }
+    hashes = fact.hashes(request_id)
+    return (
+        f'{{"request_id":{uuid(request_id)}'
+        f',"from_revision":{whole_or_null(move.from_revision)}'
+        f',"revision_step":{whole(move.revision_step)}'
+        f',"to_state":{text_or_null(move.to_state)}'
+        f',"data":{document_or_null(move.data)}'
+        f',"entry_id":{uuid(fact.id)}'
+        f',"execution_id":{uuid_or_null(fact.execution_id)}'
+        f',"kind":{choice(fact.kind)}'
+        f',"actor":{text(fact.actor)}'
+        f',"flow_id":{uuid(fact.flow_id)}'
+        f',"fact_from_state":{text_or_null(fact.from_state)}'
+        f',"fact_to_state":{text_or_null(fact.to_state)}'
+        f',"detail":{document(fact.detail)}'
+        f',"salt":{text(fact.salt)}'
+        f',"detail_hash":{text(hashes.detail)}'
+        f',"content_hash":{text(hashes.content)}'
+        "}"
+    )
 
 
 async def read_history(connection: StoreConnection, request_id: RequestId) -> Sequence[AuditEntry]:
     """Return the whole history in order of sequence."""
     cursor = await connection.execute(_READ, {"request_id": request_id})
     return [audit_entry_of(row) for row in await cursor.fetchall()]
-
-
-def _fact_values(request_id: RequestId, fact: AuditFact) -> dict[str, JsonValue]:
-    hashes = fact.hashes(request_id)
-    return {
-        "entry_id": id_text(fact.id),
-        "execution_id": None if fact.execution_id is None else id_text(fact.execution_id),
-        "kind": fact.kind.value,
-        "actor": fact.actor,
-        "flow_id": id_text(fact.flow_id),
-        "fact_from_state": fact.from_state,
-        "fact_to_state": fact.to_state,
-        "detail": fact.detail,
-        "salt": fact.salt,
-        "detail_hash": hashes.detail,
-        "content_hash": hashes.content,
-    }

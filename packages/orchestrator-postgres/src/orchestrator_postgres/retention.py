@@ -11,7 +11,6 @@ from attrs import field, frozen
 
 from orchestrator_domain.audit import AuditFact
 from orchestrator_domain.errors import OrchestratorError, StorageUnavailable
-from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.identifiers import FlowId, RequestId, Revision
 from orchestrator_domain.request.erasure import PersonalData, RetentionRule
 from orchestrator_postgres.bounded_retry import retried
@@ -19,6 +18,7 @@ from orchestrator_postgres.engine import ConnectionSettings, StoreConnection, co
 from orchestrator_postgres.row_mapping import Row
 from orchestrator_postgres.statements import sql_file
 from orchestrator_postgres.stored_json import rows_parameter
+from orchestrator_postgres.written_values import document, text, uuid, whole
 
 _DUE = sql_file("retention_due")
 _COUNTS = sql_file("retention_counts")
@@ -132,7 +132,7 @@ class PostgresRetention:
     ) -> Mapping[RequestId, ErasureOutcome]:
         """Erase what each fact says of its request, and append the fact; one transaction for all of them."""
         values = {
-            **rows_parameter([_erased_row(due, fact) for due, fact in facts]),
+            **rows_parameter([erased_row(due, fact) for due, fact in facts]),
             "open_requests": open_requests,
         }
 
@@ -188,14 +188,15 @@ def _known(parts: Sequence[str]) -> frozenset[PersonalData]:
     return frozenset(part for part in PersonalData if part in parts)
 
 
-def _erased_row(due: Due, fact: AuditFact) -> JsonObject:
-    return {
-        "id": str(due.id),
-        "revision": due.revision,
-        "entry_id": str(fact.id),
-        "actor": fact.actor,
-        "detail": fact.detail,
-        "salt": fact.salt,
-        "detail_hash": fact.detail_hash(),
-        "content_hash": fact.content_hash(due.id),
-    }
+def erased_row(due: Due, fact: AuditFact) -> str:
+    return (
+        f'{{"id":{uuid(due.id)}'
+        f',"revision":{whole(due.revision)}'
+        f',"entry_id":{uuid(fact.id)}'
+        f',"actor":{text(fact.actor)}'
+        f',"detail":{document(fact.detail)}'
+        f',"salt":{text(fact.salt)}'
+        f',"detail_hash":{text(fact.detail_hash())}'
+        f',"content_hash":{text(fact.content_hash(due.id))}'
+        "}"
+    )

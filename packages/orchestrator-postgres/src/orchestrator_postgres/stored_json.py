@@ -1,15 +1,16 @@
 """Read jsonb exactly, even where it grew a little beyond the limits of what comes in."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import Enum
 from typing import cast
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from orchestrator_domain.exact_json.layout import written_fault
 from orchestrator_domain.exact_json.limits import JsonLimits
-from orchestrator_domain.exact_json.text import MalformedJson, dump_json, parse_json
-from orchestrator_domain.exact_json.value import JsonObject, JsonValue
+from orchestrator_domain.exact_json.text import MalformedJson, parse_json
+from orchestrator_domain.exact_json.value import InexactJson, JsonObject, JsonValue
 
 # Documents that were within the limits are kept inside others (a result in the data, attributes in a snapshot).
 _STORED_LIMITS = JsonLimits(depth_max=200)
@@ -67,6 +68,9 @@ def ids_parameter(ids: Iterable[UUID]) -> str:
     return "{" + ",".join([each.hex for each in ids]) + "}"
 
 
-def rows_parameter(rows: Sequence[JsonObject]) -> dict[str, object]:
+def rows_parameter(rows: Iterable[str]) -> dict[str, object]:
     """Return the parameter of a set-based statement; raises InexactJson for what can't be stored."""
-    return {"rows": dump_json(list(rows))}
+    text = "[" + ",".join(rows) + "]"
+    if fault := written_fault(text):
+        raise InexactJson(fault)
+    return {"rows": text}
