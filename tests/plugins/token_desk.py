@@ -4,6 +4,7 @@ import base64
 import hmac
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from joserfc import jws
@@ -54,8 +55,7 @@ def token(
 def signed_text(header: str, payload: str, *, key: SigningKey = RSA_KEY, algorithm: str = "RS256") -> str:
     """Sign a header and a payload as they are written, whatever they hold."""
     signing_input = f"{_segment(header.encode())}.{_segment(payload.encode())}"
-    signature = jws.JWSRegistry.algorithms[algorithm].sign(signing_input.encode(), key)
-    return f"{signing_input}.{_segment(signature)}"
+    return f"{signing_input}.{_segment(_signature(signing_input, key, algorithm))}"
 
 
 def secretly_signed_text(header: str, payload: str, *, secret: bytes, digest: str) -> str:
@@ -89,6 +89,17 @@ class KeyPublisher:
             raise DocumentUnavailable("The issuer is down.")
         document = self.discovery if url.endswith("openid-configuration") else {"keys": self.keys}
         return parse_json(json.dumps(document))
+
+
+def _signature(signing_input: str, key: SigningKey, algorithm: str) -> bytes:
+    if key is RSA_KEY and algorithm == "RS256":
+        return _usual_signature(signing_input)
+    return jws.JWSRegistry.algorithms[algorithm].sign(signing_input.encode(), key)
+
+
+@cache  # the same few tokens are shown thousands of times, RSA takes milliseconds, and gives the same bytes each time
+def _usual_signature(signing_input: str) -> bytes:
+    return jws.JWSRegistry.algorithms["RS256"].sign(signing_input.encode(), RSA_KEY)
 
 
 def _text(content: Mapping[str, Any] | str | None) -> str:

@@ -1,6 +1,7 @@
 """The contract, a page that shows it, and the pages of the problem catalogue: for people, and without any data.
 
-Everything is read from the package when the routes are made, so a page that is missing stops the start.
+Everything is read from the package when the routes are made, so a page that is missing stops the start; the pages of
+problems are laid out when somebody asks for them, which few ever do.
 """
 
 from collections.abc import Mapping
@@ -30,15 +31,15 @@ def _published(place: str) -> bytes:
     return _PUBLISHED.joinpath(place).read_bytes()
 
 
-def _problem_pages() -> Mapping[str, bytes]:
-    return {code: problem_page(_published(f"problems/{code}.md").decode()).encode() for code in PROBLEMS}
+def _problem_texts() -> Mapping[str, str]:
+    return {code: _published(f"problems/{code}.md").decode() for code in PROBLEMS}
 
 
 @frozen(kw_only=True)
 class DocumentationHandlers:
     """Serve documents; nobody needs a token for them."""
 
-    _problems: Mapping[str, bytes] = field(factory=_problem_pages)
+    _problems: Mapping[str, str] = field(factory=_problem_texts)
     _yaml: bytes = field(factory=lambda: _published("openapi.yaml"))
     _json: bytes = field(factory=lambda: _published("openapi.json"))
     _page: bytes = field(factory=lambda: _published("contract.html"))
@@ -58,10 +59,10 @@ class DocumentationHandlers:
 
     async def problem(self, names: Mapping[str, str]) -> Response:
         """Show the page that the `type` of a problem points at."""
-        page = self._problems.get(names["code"])
-        if page is None:
+        text = self._problems.get(names["code"])
+        if text is None:
             raise NotFound("There is no problem with this code.")
-        return _document(page, "text/html; charset=utf-8")
+        return _document(problem_page(text).encode(), "text/html; charset=utf-8")
 
 
 def _document(content: bytes, media_type: str) -> Response:

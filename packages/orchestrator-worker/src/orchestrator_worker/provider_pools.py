@@ -11,7 +11,7 @@ from attrs import define
 from orchestrator_worker.deployment_values import DeploymentValues
 from orchestrator_worker.provider_transport import CheckedTransport, Resolve
 from orchestrator_worker.route import Endpoint
-from orchestrator_worker.tls import TlsMaterial, tls_context, tls_material
+from orchestrator_worker.tls import TlsMaterial, tls_context, tls_material, usual_tls
 
 
 @define
@@ -29,8 +29,8 @@ class ProviderPools:
         self._values = values
         self._resolve = resolve
         self._pools: dict[str, _Pool] = {}
-        # Loading the trusted authorities takes long enough to be done once, before any call.
-        self._usual_tls = httpx2.create_ssl_context(trust_env=False)
+        # Loading the trusted authorities takes long enough to be done once in a process, before any call.
+        self._usual_tls = usual_tls()
 
     @asynccontextmanager
     async def lent(self, endpoint: Endpoint) -> AsyncIterator[httpx2.AsyncClient]:

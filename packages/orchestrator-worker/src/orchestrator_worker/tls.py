@@ -1,6 +1,7 @@
 """TLS contexts of endpoints: whom they trust and what they show, from files that may rotate."""
 
 import ssl
+from functools import cache
 
 from attrs import frozen
 
@@ -27,14 +28,17 @@ def tls_material(endpoint: Endpoint, values: DeploymentValues) -> TlsMaterial:
     return TlsMaterial(authorities=authorities, certificate_digest=digest)
 
 
+@cache
+def usual_tls() -> ssl.SSLContext:
+    """Return the context of endpoints without certificates of their own: the one of this process, not to be changed."""
+    return _trusting_the_system()
+
+
 def tls_context(endpoint: Endpoint, material: TlsMaterial) -> ssl.SSLContext:
     """Return a context that verifies hosts; raise ValueUnavailable for what is no certificate or no key to it."""
     try:
         if material.authorities is None:
-            # Each start reads the catalogue, and few of its endpoints have certificates of their own.
-            import httpx2  # noqa: PLC0415 -- see above
-
-            context = httpx2.create_ssl_context(trust_env=False)
+            context = _trusting_the_system()
         else:
             context = ssl.create_default_context(cadata=material.authorities)
     except (ssl.SSLError, ValueError):
@@ -42,6 +46,13 @@ def tls_context(endpoint: Endpoint, material: TlsMaterial) -> ssl.SSLContext:
     if endpoint.client_certificate is not None:
         _show(endpoint, context)
     return context
+
+
+def _trusting_the_system() -> ssl.SSLContext:
+    # Each start reads the catalogue, and few of its endpoints have certificates of their own.
+    import httpx2  # noqa: PLC0415 -- see above
+
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 def _show(endpoint: Endpoint, context: ssl.SSLContext) -> None:
