@@ -1,10 +1,15 @@
 """How PostgreSQL finds the rows of the hot statements: by key, on a database whose statistics know of no row."""
 
+import asyncio
 import re
+from collections.abc import Iterator, Mapping
+from uuid import uuid4
 
 import pytest
 from attrs import evolve, fields
+from tests.plugins.migrated_database import TestDatabase
 from tests.plugins.postgres_harness import PostgresHarness
+from tests.plugins.postgres_server import PostgresServer
 
 from orchestrator_domain.testing.contracts.stored_cases import StoredCases
 from orchestrator_postgres.batch_statements import WHOLE_OR_NOTHING, BatchStatements
@@ -68,10 +73,25 @@ def _indexes(plan: str) -> set[str]:
     return set(re.findall(r"(?:using|on) (\w+_pkey|[iu][xq]_\w+|\w+_key)\b", plan))
 
 
+@pytest.fixture(scope="module")
+def plans(postgres_server: PostgresServer, migrated_template: str) -> Iterator[Mapping[bytes, str]]:
+    """The plan of each statement on one database that has been filled; a plan that is only explained changes nothing."""
+    name = f"orchestrator_test_{uuid4().hex[:16]}"
+    filled = TestDatabase(superuser_url=postgres_server.create_database(name, template=migrated_template))
+    yield asyncio.run(_plans(filled))
+    postgres_server.drop_database(name)
+
+
+async def _plans(database: TestDatabase) -> Mapping[bytes, str]:
+    statements = {*map(sql_file, HOT_STATEMENTS), *BATCH_STATEMENTS.values()}
+    async with PostgresHarness(database) as harness:
+        await _fill(harness)
+        return {statement: await _plan(harness, statement) for statement in statements}
+
+
 @pytest.mark.parametrize("statement", HOT_STATEMENTS)
-async def test_a_hot_statement_finds_its_rows_by_their_keys(harness: PostgresHarness, statement: str) -> None:
-    await _fill(harness)
-    assert _indexes(await _plan(harness, sql_file(statement))) == HOT_STATEMENTS[statement]
+def test_a_hot_statement_finds_its_rows_by_their_keys(plans: Mapping[bytes, str], statement: str) -> None:
+    assert _indexes(plans[sql_file(statement)]) == HOT_STATEMENTS[statement]
 
 
 def test_every_statement_of_a_batch_has_a_plan_that_is_looked_at() -> None:
@@ -79,11 +99,10 @@ def test_every_statement_of_a_batch_has_a_plan_that_is_looked_at() -> None:
 
 
 @pytest.mark.parametrize("statement", BATCH_STATEMENTS)
-async def test_a_statement_that_fails_unless_it_is_whole_finds_its_rows_by_their_keys(
-    harness: PostgresHarness, statement: str
+def test_a_statement_that_fails_unless_it_is_whole_finds_its_rows_by_their_keys(
+    plans: Mapping[bytes, str], statement: str
 ) -> None:
-    await _fill(harness)
-    assert _indexes(await _plan(harness, BATCH_STATEMENTS[statement])) == HOT_STATEMENTS[statement]
+    assert _indexes(plans[BATCH_STATEMENTS[statement]]) == HOT_STATEMENTS[statement]
 
 
 @pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed while empty"])
@@ -106,11 +125,10 @@ async def test_a_plan_that_was_made_while_tables_were_empty_walks_through_none_o
         ("ix_execution_lease", r"\(lease_until >= .* AND \(lease_until <= "),
     ],
 )
-async def test_a_claim_bounds_its_walk_over_each_partial_index_at_both_ends(
-    harness: PostgresHarness, index: str, condition: str
+def test_a_claim_bounds_its_walk_over_each_partial_index_at_both_ends(
+    plans: Mapping[bytes, str], index: str, condition: str
 ) -> None:
-    await _fill(harness)
-    plan = await _plan(harness, sql_file("claim_mark"))
+    plan = plans[sql_file("claim_mark")]
     assert re.search(rf"using {index} on .*\n\s+Index Cond: \({condition}", plan)
 
 
