@@ -7,6 +7,8 @@ PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS)
 COVERAGE = --cov --cov-report=term:skip-covered
 
 export PYTHON
+# Where this is set, as in many images, each of the hundred processes that tests start would compile all it imports.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: help demo up local test test-all acceptance simulate check format bench explorer publish statements reference lock clean FORCE
 

@@ -2,6 +2,7 @@
 
 pytest_plugins = [
     "tests.plugins.property_tests",
+    "tests.plugins.measured_coverage",
     "tests.plugins.postgres_server",
     "tests.plugins.migrated_database",
     "tests.plugins.running_service",

@@ -137,6 +137,7 @@ def test_rows_are_taken_one_by_one() -> None:
     assert taken == [0]
 
 
+@pytest.mark.no_cover  # ten thousand rules of one form run through the same lines
 def test_a_decision_as_large_and_as_deep_as_any_may_be_is_generated() -> None:
     deep: Condition = above(9_999)
     for _ in range(24):
