@@ -38,25 +38,29 @@ advanced AS (
     revision = request.revision + given.revision_step,
     current_state = coalesce(given.to_state, request.current_state),
     data = coalesce(given.data, request.data),
-    updated_at = CASE WHEN given.revision_step > 0 THEN moment.at ELSE request.updated_at END,
+    updated_at = CASE WHEN given.revision_step > 0 THEN (SELECT at FROM moment) ELSE request.updated_at END,
     audit_sequence = request.audit_sequence + 1,
     audit_head = encode(
       sha256(
         convert_to(
           request.audit_head || E'\n'
           || (request.audit_sequence + 1)::text || E'\n'
-          || to_char(moment.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || E'\n'
+          || (SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') FROM moment) || E'\n'
           || given.content_hash,
           'UTF8'
         )
       ),
       'hex'
     )
-  FROM given, moment
+  FROM given
   WHERE request.ctid = given.place
     AND request.revision = given.expected_revision
     AND request.current_state = given.expected_state
-  RETURNING request.id, request.updated_at, request.audit_sequence, request.audit_head, moment.at
+  -- The fact goes on with its link, so that nothing has to find the two together again.
+  RETURNING
+    request.id, request.updated_at, request.audit_sequence, request.audit_head, given.entry_id, given.execution_id,
+    given.kind, given.actor, given.flow_id, given.fact_from_state, given.fact_to_state, given.detail, given.salt,
+    given.detail_hash
 ),
 written AS (
   INSERT INTO orchestrator.audit_entry (
@@ -64,10 +68,8 @@ written AS (
     detail, salt, detail_hash, head, created_at
   )
   SELECT
-    given.entry_id, advanced.id, given.execution_id, advanced.audit_sequence, given.kind, given.actor, given.flow_id,
-    given.fact_from_state, given.fact_to_state, given.detail, given.salt, given.detail_hash, advanced.audit_head,
-    advanced.at
+    entry_id, id, execution_id, audit_sequence, kind, actor, flow_id, fact_from_state, fact_to_state,
+    detail, salt, detail_hash, audit_head, (SELECT at FROM moment)
   FROM advanced
-  JOIN given ON given.request_id = advanced.id
 )
 SELECT id, updated_at FROM advanced
