@@ -11,6 +11,7 @@ from orchestrator_domain.execution.execution import Fence
 from orchestrator_domain.identifiers import Revision
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.fenced_write import FencedWrite
+from orchestrator_postgres.one_trip import OneTrip
 from orchestrator_postgres.statements import sql_file, whole_or_nothing
 from orchestrator_postgres.stored_json import rows_parameter
 from orchestrator_postgres.written_rows import (
@@ -94,7 +95,7 @@ class SentWrites:
 class _Rows:
     """The parameter of one statement, written out; None if there is nothing to be done by it."""
 
-    parameter: Mapping[str, object] | None
+    parameter: Mapping[str, str] | None
     count: int
 
     @classmethod
@@ -104,6 +105,10 @@ class _Rows:
     async def send(self, connection: StoreConnection, statement: bytes) -> _Sent:
         cursor = None if self.parameter is None else await connection.execute(statement, self.parameter)
         return _Sent(cursor=cursor, rows=self.count)
+
+    def add_to(self, trip: OneTrip, statement: bytes) -> None:
+        if self.parameter is not None:
+            trip.add(statement, self.parameter)
 
 
 @frozen(kw_only=True)
@@ -144,24 +149,31 @@ class BatchRows:
             ended=_Rows.of([ended_row(fence, write, ending) for fence, write, ending in ended]),
         )
 
+    def add_to(self, trip: OneTrip, statements: BatchStatements) -> None:
+        """Have every statement sent with what else is in the trip."""
+        for rows, statement in self._in_order(statements):
+            rows.add_to(trip, statement)
+
     async def send(self, connection: StoreConnection, statements: BatchStatements) -> SentWrites:
-        """Send every statement, those that look at the leases last, on a connection that is in a pipeline."""
-        checkpoints = (
-            await self.added.send(connection, statements.add_checkpoints),
-            await self.replaced.send(connection, statements.replace_checkpoints),
-        )
-        successes = await self.successes.send(connection, statements.stored_successes)
-        moved = await self.moves.send(connection, statements.advance_requests)
-        # A document that is linked already is no fault, so these are not counted.
-        await self.documents.send(connection, _LINK_DOCUMENTS)
+        """Send every statement, on a connection that is in a pipeline."""
+        added, replaced, successes, moved, _, kept, ended = [
+            await rows.send(connection, statement) for rows, statement in self._in_order(statements)
+        ]
         return SentWrites(
-            checkpoints=checkpoints,
-            successes=successes,
-            moved=moved,
-            given_back=(
-                await self.kept.send(connection, statements.keep_executions),
-                await self.ended.send(connection, statements.end_executions),
-            ),
+            checkpoints=(added, replaced), successes=successes, moved=moved, given_back=(kept, ended)
+        )
+
+    def _in_order(self, statements: BatchStatements) -> Sequence[tuple[_Rows, bytes]]:
+        """Return what is to be done, those that look at the leases last."""
+        return (
+            (self.added, statements.add_checkpoints),
+            (self.replaced, statements.replace_checkpoints),
+            (self.successes, statements.stored_successes),
+            (self.moves, statements.advance_requests),
+            # A document that is linked already is no fault, so these are not counted.
+            (self.documents, _LINK_DOCUMENTS),
+            (self.kept, statements.keep_executions),
+            (self.ended, statements.end_executions),
         )
 
 

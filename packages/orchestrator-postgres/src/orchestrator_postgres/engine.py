@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cached_property, partial
 from time import monotonic
 from types import MappingProxyType
 from typing import Any, Self, cast
@@ -90,9 +90,14 @@ _BY_KEY: Mapping[str, str] = MappingProxyType(
 
 
 class StoreConnection(AsyncConnection[DictRow]):
-    """A connection that remembers when it was last given back."""
+    """A connection that remembers when it was last given back, and which statements of whole trips it has prepared."""
 
     given_back: float = 0.0
+
+    @cached_property
+    def prepared(self) -> set[bytes]:
+        """Return the names, kept by whoever prepares under them; psycopg has names of its own for the others."""
+        return set()
 
 
 async def connect(settings: ConnectionSettings) -> StoreConnection:

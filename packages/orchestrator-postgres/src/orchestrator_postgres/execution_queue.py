@@ -53,7 +53,7 @@ class PostgresExecutionQueue(ExecutionQueue):
         settings: ConnectionSettings,
         identifiers: Identifiers,
         *,
-        connections_max: int = 2,
+        connections_max: int = 3,
         closing_seconds: float = 5.0,
         unreadable: Callable[[ExecutionId], None] = _ignored,
     ) -> None:

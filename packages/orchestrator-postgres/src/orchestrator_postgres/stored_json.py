@@ -68,7 +68,7 @@ def ids_parameter(ids: Iterable[UUID]) -> str:
     return "{" + ",".join([each.hex for each in ids]) + "}"
 
 
-def rows_parameter(rows: Iterable[str]) -> dict[str, object]:
+def rows_parameter(rows: Iterable[str]) -> dict[str, str]:
     """Return the parameter of a set-based statement; raises InexactJson for what can't be stored."""
     text = "[" + ",".join(rows) + "]"
     if fault := written_fault(text):

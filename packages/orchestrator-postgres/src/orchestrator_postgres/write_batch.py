@@ -30,6 +30,7 @@ from orchestrator_postgres.batch_statements import (
 from orchestrator_postgres.engine import StoreConnection
 from orchestrator_postgres.fence import fence_values
 from orchestrator_postgres.fenced_write import FencedWrite
+from orchestrator_postgres.one_trip import OneTrip
 from orchestrator_postgres.row_mapping import Row
 from orchestrator_postgres.short_transaction import short_transaction
 from orchestrator_postgres.statements import all_of, sql_file
@@ -122,10 +123,13 @@ async def _carry_out_at_once(connection: StoreConnection, writes: Sequence[Fence
     Each statement sees what was committed before the locks were taken. A row that isn't free ends the transaction
     before anything could wait for it.
     """
-    rows = BatchRows.of(writes, _as_accepted)
-    async with short_transaction(connection):
-        await _lock(connection, writes, ALL_FREE)
-        await rows.send(connection, WHOLE_OR_NOTHING)
+    trip = OneTrip()
+    request_ids, execution_ids = _locked_ids(writes)
+    if request_ids:
+        trip.add(ALL_FREE.requests, {"request_ids": ids_parameter(request_ids)})
+    trip.add(ALL_FREE.executions, {"execution_ids": ids_parameter(execution_ids)})
+    BatchRows.of(writes, _as_accepted).add_to(trip, WHOLE_OR_NOTHING)
+    await trip.carry_out(connection)
 
 
 def _as_accepted(_: Fence) -> None:
@@ -164,16 +168,22 @@ async def _locked_and_read(
 async def _lock(
     connection: StoreConnection, writes: Sequence[FencedWrite], locks: _Locks
 ) -> tuple[AsyncCursor[Any] | None, AsyncCursor[Any]]:
-    endings = [write for write in writes if write.ending is not None]
+    request_ids, execution_ids = _locked_ids(writes)
     values = {
         **fence_values(writes[0].fence),
-        "request_ids": ids_parameter(write.fence.request_id for write in endings),
-        "execution_ids": ids_parameter(write.fence.execution_id for write in writes),
+        "request_ids": ids_parameter(request_ids),
+        "execution_ids": ids_parameter(execution_ids),
     }
     return (
-        await connection.execute(locks.requests, values) if endings else None,
+        await connection.execute(locks.requests, values) if request_ids else None,
         await connection.execute(locks.executions, values),
     )
+
+
+def _locked_ids(writes: Sequence[FencedWrite]) -> tuple[Sequence[UUID], Sequence[UUID]]:
+    """Return the requests of those that end, which are locked first, and the executions."""
+    endings = [write for write in writes if write.ending is not None]
+    return [write.fence.request_id for write in endings], [write.fence.execution_id for write in writes]
 
 
 async def _ids(cursor: AsyncCursor[Any] | None) -> frozenset[UUID]:

@@ -1,8 +1,8 @@
 """Writes of concurrent runs, brought together: what is ready at one moment shares a transaction and its commit.
 
-The next batch leaves when the last has returned, so nothing waits for a timer, and one write that comes alone leaves
-at once. What a batch can't settle goes alone, on connections of its own: a row that somebody holds keeps nobody
-else waiting, and a row that makes a batch fail fails alone.
+The next batch leaves when the last has returned, or before it has once many writes are waiting, so nothing waits for a
+timer, and one write that comes alone leaves at once. What a batch can't settle goes alone, on connections of its own: a
+row that somebody holds keeps nobody else waiting, and a row that makes a batch fail fails alone.
 """
 
 import asyncio
@@ -20,6 +20,10 @@ from orchestrator_postgres.lost_commit import was_carried_out
 from orchestrator_postgres.write_batch import Answer, Settled, carry_out_alone, carry_out_together
 
 _BATCH_MAX = 200
+# While one batch is with the server, the runs of another compute, and those of a third wait for neither. What is less than
+# this waits for a batch to return: its share of a transaction would cost more than the waiting.
+_UNDER_WAY_MAX = 2
+_WORTH_A_SECOND = 8
 
 
 @frozen(kw_only=True, eq=False)
@@ -49,15 +53,20 @@ class WriteLane:
         self._alone = alone
         self._closing_seconds = closing_seconds
         self._waiting: list[_Waiting] = []
-        self._sending: Task[None] | None = None
+        self._sending: set[Task[None]] = set()
         self._going_alone: set[Task[None]] = set()
 
     async def carry_out(self, write: FencedWrite) -> None:
         """Return once it is committed; raise what kept it from being so, and then nothing of it is stored."""
         waiting = _Waiting(write=write, answered=asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
-        if self._sending is None:
-            self._sending = asyncio.create_task(self._send_until_empty(), name="writes of runs")
+        if not self._sending or (
+            len(self._sending) < _UNDER_WAY_MAX and len(self._waiting) >= _WORTH_A_SECOND
+        ):
+            sending = asyncio.create_task(self._send_until_empty(), name="writes of runs")
+            self._sending.add(sending)
+            # One that was cancelled before it began has not said so itself.
+            sending.add_done_callback(self._came_to_its_end)
         await waiting.answered
 
     async def close(self) -> None:
@@ -65,7 +74,7 @@ class WriteLane:
 
         Whoever awaits what doesn't is told StorageUnavailable: its outcome is unknown, and the lease's end settles it.
         """
-        under_way = {*self._going_alone, *({self._sending} if self._sending is not None else ())}
+        under_way = {*self._going_alone, *self._sending}
         if not under_way:
             return
         _, late = await asyncio.wait(under_way, timeout=self._closing_seconds)
@@ -80,12 +89,20 @@ class WriteLane:
                 # Those who have just been answered bring what they want written next, so that it goes together.
                 await asyncio.sleep(0)
         finally:
-            self._sending = None
-            # Empty, unless this was cancelled or met a fault that nobody expected.
+            self._came_to_its_end(asyncio.current_task())
+
+    def _came_to_its_end(self, sending: Task[None] | None) -> None:
+        if sending is not None:
+            self._sending.discard(sending)
+        if not self._sending:
+            # Empty, unless all who sent were cancelled or met a fault that nobody expected.
             _give_up(self._waiting)
 
     def _next_batch(self) -> Sequence[_Waiting]:
-        """Take what is waiting, at most one write of an execution: a second one rests on what the first leaves."""
+        """Take what is waiting, at most one write of an execution: a second one rests on what the first leaves.
+
+        One that is under way in another batch keeps the rows locked, so that a second one is busy there and goes alone.
+        """
         batch: dict[ExecutionId, _Waiting] = {}
         left: list[_Waiting] = []
         for waiting in self._waiting:
