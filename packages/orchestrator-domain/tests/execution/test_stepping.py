@@ -74,6 +74,22 @@ def test_a_run_finishes_with_every_result_under_its_key(run: Run) -> None:
     assert step.context["results"] == {"first": {"value": 1}, "second": {"value": 2}, "third": {"value": 3}}
 
 
+@pytest.mark.parametrize("done", [0, 1, 2, 3])
+def test_what_a_run_has_seen_itself_takes_it_where_its_checkpoints_would(run: Run, done: int) -> None:
+    recovered = with_checkpoints(run, *(succeeded(run, action) for action in CHAIN_ACTIONS[:done]))
+    own = {action: chain_result(action).result for action in CHAIN_ACTIONS[:done]}
+    assert next_step(evolve(recovered, own_results=own)) == next_step(recovered)
+
+
+def test_what_a_run_has_seen_itself_is_not_computed_again(run: Run) -> None:
+    recovered = with_checkpoints(run, succeeded(run, FIRST))
+    elsewhere = evolve(recovered, request_data={"item": "other"})
+    assert isinstance(next_step(elsewhere), StopRun)
+    step = next_step(evolve(elsewhere, own_results={FIRST: {"value": 1}}))
+    assert isinstance(step, StartAction)
+    assert step.inputs["previous"] == 1
+
+
 def test_an_action_without_result_key_leaves_its_result_out_of_the_context(run: Run) -> None:
     alone = evolve(run.transition.actions[0], result_key=None)
     shortened = evolve(run, transition=evolve(run.transition, actions=(alone,)))

@@ -45,6 +45,11 @@ class HandlerRegistry:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._handlers = _by_type(handlers)
+        self._awaited = {
+            name: handler.execute
+            for name, handler in self._handlers.items()
+            if iscoroutinefunction(handler.execute)
+        }
         self._observer = observer
         self._clock = clock
         self._threads = ThreadPoolExecutor(max_workers=threads_max, thread_name_prefix="action")
@@ -143,8 +148,9 @@ class HandlerRegistry:
         self, handler: ActionHandler, definition: ActionDefinition, context: ActionContext
     ) -> ActionResult:
         budget_seconds = context.contract.budget_seconds + GRACE_SECONDS
-        if iscoroutinefunction(handler.execute):
-            return await _within(budget_seconds, handler.execute(definition, context), _began_at_once)
+        awaited = self._awaited.get(definition.type)
+        if awaited is not None:
+            return await _within(budget_seconds, awaited(definition, context), _began_at_once)
         call = self._threads.submit(copy_context().run, handler.execute, definition, context)
         return await _within(budget_seconds, _result_of(call), call.cancel)
 

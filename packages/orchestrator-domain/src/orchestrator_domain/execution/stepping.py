@@ -6,7 +6,7 @@ recovers takes exactly the same road (specification, section 8; protocol, Runnin
 
 from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 from orchestrator_domain.decision.compiled import resolve_operand
 from orchestrator_domain.decision.context import EvaluationContext, evaluation_context
@@ -26,6 +26,8 @@ class Run:
     """All that a step is computed from.
 
     `request_data` is the snapshot that was accepted; `contracts` lacks the actions that the deployment can't serve.
+    `own_results` are those of attempts that this very run has started and seen to succeed: the inputs in their checkpoints
+    come from here, so they aren't computed a second time to be compared. A run that recovers another's has none at first.
     """
 
     execution: Execution
@@ -33,6 +35,7 @@ class Run:
     transition: Transition
     contracts: Mapping[ActionKey, ActionContract]
     checkpoints: Mapping[ActionKey, Checkpoint]
+    own_results: Mapping[ActionKey, JsonObject] = field(factory=dict)
 
 
 @frozen(kw_only=True)
@@ -96,6 +99,9 @@ def next_step(run: Run) -> Step:
     """Return the first action that has no result yet as a step, or the finish."""
     results: dict[ActionKey, JsonObject] = {}
     for action in run.transition.actions:
+        if action.id in run.own_results:
+            results[action.id] = run.own_results[action.id]
+            continue
         context = _context(run, results)
         step = _action_step(run, action, context)
         if not isinstance(step, Checkpoint):

@@ -165,7 +165,11 @@ class ExecutionRunner:
         progress.checkpoints[step.start.action] = verdict.checkpoint
         progress.unsaved.append(write)
         match verdict:
-            case GoOn() | InDoubt():
+            case GoOn(checkpoint=succeeded):
+                assert succeeded.result is not None, "a SUCCEEDED checkpoint holds its result"
+                progress.own_results[succeeded.action] = succeeded.result
+                return None
+            case InDoubt():
                 return None
             case RetryLater():
                 return await self._parked(progress, step, verdict)

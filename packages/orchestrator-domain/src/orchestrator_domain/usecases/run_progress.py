@@ -26,13 +26,14 @@ class RunEnded:
 
 @define(kw_only=True)
 class RunProgress:
-    """What one run knows: the checkpoints as stored, and the writes that wait for the next commit."""
+    """What one run knows: the checkpoints as stored, its own results, and the writes that wait for the next commit."""
 
     claimed: ClaimedExecution
     flow: ReadyFlow
     transition: Transition
     contracts: dict[ActionKey, ActionContract]
     checkpoints: dict[ActionKey, Checkpoint]
+    own_results: dict[ActionKey, JsonObject] = field(factory=dict)
     unsaved: list[CheckpointWrite] = field(factory=list)
 
     def as_run(self) -> Run:
@@ -43,6 +44,7 @@ class RunProgress:
             transition=self.transition,
             contracts=self.contracts,
             checkpoints=self.checkpoints,
+            own_results=self.own_results,
         )
 
     def action_context(self, step: StartAction | AskProbe) -> ActionContext:
