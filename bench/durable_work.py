@@ -160,12 +160,12 @@ class DurableWork:
 
     @asynccontextmanager
     async def worker(
-        self, *, slots: int, handler: NoOp | None = None, poll_ms: int = 500
+        self, *, slots: int, batch: int | None = None, handler: NoOp | None = None, poll_ms: int = 500
     ) -> AsyncIterator[PostgresExecutionQueue]:
-        """Let a worker work until the block ends."""
+        """Let a worker work until the block ends; it takes at most a batch at once, or else as many as it has slots."""
         registry = HandlerRegistry([handler or NoOp()], observer=self.observer)
         async with PostgresExecutionQueue(self.settings, self.identifiers) as queue:
-            worker = self._worker(queue, registry, slots=slots, poll_ms=poll_ms)
+            worker = self._worker(queue, registry, slots=slots, batch=batch or slots, poll_ms=poll_ms)
             running = asyncio.create_task(worker.run())
             try:
                 yield queue
@@ -191,12 +191,18 @@ class DurableWork:
         return stored.id
 
     def _worker(
-        self, queue: PostgresExecutionQueue, registry: HandlerRegistry, *, slots: int, poll_ms: int
+        self,
+        queue: PostgresExecutionQueue,
+        registry: HandlerRegistry,
+        *,
+        slots: int,
+        batch: int,
+        poll_ms: int,
     ) -> Worker:
         settings = WorkerSettings(
             owner=LeaseOwner(f"bench-{self.identifiers.salt()}"),
             concurrency=slots,
-            batch_max=slots,
+            batch_max=batch,
             poll_ms=poll_ms,
         )
         return Worker(
@@ -264,14 +270,16 @@ async def per_second(count: int, work: Callable[[], Awaitable[object]]) -> float
     return count / (perf_counter() - start)
 
 
-async def drained_per_second(work: DurableWork, count: int, *, actions: int, slots: int) -> float:
+async def drained_per_second(
+    work: DurableWork, count: int, *, actions: int, slots: int, batch: int | None = None
+) -> float:
     """Accept so many events, then let one worker carry them out; return how many a second it did."""
     assert not work.database.number(_UNDONE), "what is left from before would be measured instead"
     await work.accepted(await work.requests(count, actions=actions))
     before = work.observer.ended
 
     async def drain() -> None:
-        async with work.worker(slots=slots):
+        async with work.worker(slots=slots, batch=batch):
             await work.observer.ended_in_all(before + count)
 
     return await per_second(count, drain)

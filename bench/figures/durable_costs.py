@@ -24,7 +24,7 @@ _CLAIMS = 50
 
 
 def _commits() -> Measured:
-    """Count the commits of a drain with 50 in flight; those of acceptance are over before."""
+    """Count the commits of a drain with 50 in flight, taken by halves; those of acceptance are over before."""
     count, database = 500, migrated_database()
 
     # A session tells its counters for certain only when it is closed.
@@ -33,7 +33,7 @@ def _commits() -> Measured:
             await work.accepted(await work.requests(count, actions=3))
 
     async def carried_out() -> None:
-        async with durable_work(database) as work, work.worker(slots=50):
+        async with durable_work(database) as work, work.worker(slots=50, batch=25):
             await work.observer.ended_in_all(count)
 
     def once() -> float:

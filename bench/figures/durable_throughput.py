@@ -11,6 +11,8 @@ from bench.peers import PeerProcess
 from bench.sample import alternately
 
 _SLOTS = 50
+# Halves, so that one is written while the other computes.
+_BATCH = 25
 _OURS = 1_500
 # As many as ours where an engine is fast enough for it.
 _THEIRS = {"DBOS, started": 300, "DBOS, called": 300, "Absurd": 600}
@@ -37,7 +39,7 @@ def _question(engine: str) -> dict[str, object]:
 def _ours(actions: int) -> float:
     async def drained() -> float:
         async with durable_work(migrated_database()) as work:
-            return await drained_per_second(work, _OURS, actions=actions, slots=_SLOTS)
+            return await drained_per_second(work, _OURS, actions=actions, slots=_SLOTS, batch=_BATCH)
 
     return run(drained())
 

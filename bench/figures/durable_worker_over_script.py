@@ -15,13 +15,13 @@ from bench.script_checked_rows import CheckedRows
 from bench.script_rows import ScriptRows
 from bench.worker_script import WorkerScript
 
-_COUNT, _ACTIONS, _SLOTS, _ROUNDS = 1_000, 3, 50, 5
+_COUNT, _ACTIONS, _SLOTS, _BATCH, _ROUNDS = 1_000, 3, 50, 25, 5
 _LEFT = "SELECT count(*) FROM orchestrator.execution WHERE status <> 'SUCCEEDED'"
 
 
 async def _ours() -> float:
     async with durable_work(migrated_database()) as work:
-        return await drained_per_second(work, _COUNT, actions=_ACTIONS, slots=_SLOTS)
+        return await drained_per_second(work, _COUNT, actions=_ACTIONS, slots=_SLOTS, batch=_BATCH)
 
 
 async def _script(kind: type[ScriptRows]) -> float:
