@@ -106,7 +106,7 @@ async def test_a_batch_that_nothing_is_in_the_way_of_is_one_round_trip(
         FencedWrite(fence=done.fence, checkpoints=(), ending=ending),
     ]
     sent = tmp_path / "sent"
-    async with await connect(harness.settings) as connection:
+    async with await connect(evolve(harness.settings, makes_whole_trips=True)) as connection:
         with traced(connection, sent):
             assert await carry_out_together(connection, writes) == [Settled.WRITTEN] * 2
     assert round_trips(sent) == 1
@@ -124,7 +124,7 @@ async def test_what_is_in_the_way_of_a_batch_leaves_its_connection_as_good_as_be
         )
         for one in (first, held)
     ]
-    async with await connect(harness.settings) as connection:
+    async with await connect(evolve(harness.settings, makes_whole_trips=True)) as connection:
         async with harness.superuser.transaction():
             await harness.superuser.execute(
                 b"SELECT FROM orchestrator.execution WHERE id = %s FOR UPDATE", (held.execution.id,)
@@ -146,8 +146,10 @@ async def test_batches_go_on_by_turns_with_and_without_something_in_the_way(harn
     ]
     stale, *fresh = writes
     await harness.expire_lease(stale.fence.execution_id)
-    # More often than it takes psycopg to prepare a statement, and to plan it for good.
-    async with await connect(evolve(harness.settings, looks_rows_up=True)) as connection:
+    # More often than it would take psycopg to prepare a statement, and the server to plan it for good.
+    async with await connect(
+        evolve(harness.settings, looks_rows_up=True, makes_whole_trips=True)
+    ) as connection:
         for write in fresh:
             lost, written = await carry_out_together(connection, [stale, write])
             assert (type(lost), written) == (LeaseLost, Settled.WRITTEN)

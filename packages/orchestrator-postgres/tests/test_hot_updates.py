@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import batched
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 from tests.plugins.postgres_harness import PostgresHarness
 
 from orchestrator_domain.audit import AuditKind
@@ -53,7 +53,8 @@ class _Updates:
 
 
 async def _updates(harness: PostgresHarness, table: str, write: _Write) -> _Updates:
-    async with await connect(harness.settings) as connection, connection.transaction():
+    settings = evolve(harness.settings, makes_whole_trips=True)
+    async with await connect(settings) as connection, connection.transaction():
         await write(connection)
         row = await (await connection.execute(_COUNTERS, {"table": table})).fetchone()
     assert row is not None

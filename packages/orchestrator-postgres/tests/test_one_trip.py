@@ -36,7 +36,7 @@ async def _kept(harness: PostgresHarness) -> list[int]:
 
 
 async def _owner(harness: PostgresHarness) -> StoreConnection:
-    return await connect(ConnectionSettings(url=harness.database.superuser_url))
+    return await connect(ConnectionSettings(url=harness.database.superuser_url, makes_whole_trips=True))
 
 
 async def test_everything_is_committed_in_one_round_trip(table: PostgresHarness, tmp_path: Path) -> None:
@@ -117,18 +117,20 @@ async def test_whoever_is_cancelled_leaves_no_answer_to_be_taken_for_another(tab
     assert await _kept(table) == []
 
 
-async def test_connections_of_the_queue_prepare_under_names_of_their_own(harness: PostgresHarness) -> None:
-    ask = b"SELECT %(number)s::int + %(number)s::int, %(text)s::text"
-    async with await connect(harness.settings) as connection:
-        # psycopg prepares what it has sent five times.
+async def test_what_is_prepared_outlives_what_psycopg_rolls_back(table: PostgresHarness) -> None:
+    async with await _owner(table) as connection:
+        await _trip((_ADD, 1)).carry_out(connection)
+        # psycopg would prepare what it has sent five times, and forgets what is prepared after a rollback.
         for _ in range(7):
-            await connection.execute(ask, {"number": 1, "text": "any"})
-            await _trip((ask, 1)).carry_out(connection)
-        names = await (
-            await connection.execute(b"SELECT name FROM pg_prepared_statements ORDER BY name")
-        ).fetchall()
-    ours, theirs = [row["name"] for row in names]
-    assert (ours[:13], theirs[:4]) == ("orchestrator_", "_pg3") or (theirs[:13], ours[:4]) == (
-        "orchestrator_",
-        "_pg3",
-    )
+            await connection.execute(b"SELECT 1")
+        async with connection.transaction(force_rollback=True):
+            await connection.execute(b"SELECT 1")
+        await connection.execute(b"SELECT 1")
+        await _trip((_ADD, 2)).carry_out(connection)
+    assert await _kept(table) == [1, 2]
+
+
+async def test_a_connection_on_which_psycopg_prepares_is_refused(harness: PostgresHarness) -> None:
+    async with await connect(harness.settings) as connection:
+        with pytest.raises(AssertionError):
+            await _trip((_DIVIDE, 1)).carry_out(connection)

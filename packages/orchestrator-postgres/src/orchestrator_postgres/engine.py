@@ -30,7 +30,8 @@ class ConnectionSettings:
 
     `application_name` is what pg_stat_activity shows. `looks_rows_up` is for connections whose every statement finds its
     rows by key: they keep one plan per statement, by index, whatever the statistics say of a table that was empty when
-    they were taken.
+    they were taken. `makes_whole_trips` is for connections of `one_trip`, on which psycopg prepares nothing: after a
+    rollback it has the server forget every prepared statement, of whomever.
     """
 
     url: str = field(repr=False)
@@ -39,6 +40,7 @@ class ConnectionSettings:
     lock_timeout_seconds: float = 10.0
     statement_timeout_seconds: float = 30.0
     looks_rows_up: bool = False
+    makes_whole_trips: bool = False
 
     @property
     def answer_seconds_max(self) -> float:
@@ -58,6 +60,7 @@ class ConnectionSettings:
             "keepalives_interval": 5,
             "keepalives_count": 3,
             "tcp_user_timeout": int(self.statement_timeout_seconds * 1000),
+            **({"prepare_threshold": None} if self.makes_whole_trips else {}),
             "options": " ".join(f"-c {name}={value}" for name, value in self._session().items()),
         }
 
@@ -96,7 +99,7 @@ class StoreConnection(AsyncConnection[DictRow]):
 
     @cached_property
     def prepared(self) -> set[bytes]:
-        """Return the names, kept by whoever prepares under them; psycopg has names of its own for the others."""
+        """Return the names, kept by whoever prepares under them."""
         return set()
 
 

@@ -43,8 +43,8 @@ class PostgresExecutionQueue(ExecutionQueue):
     """Hand out executions and take back what their runs found.
 
     Writes that are ready at one moment are carried out together, each under its own fence and with its own answer.
-    Claims and batches share `connections_max` connections that are kept open; what a batch can't settle has as many of
-    its own, and renewals have one. An execution that can't be read is told to `unreadable` and left to its lease; the
+    Batches have `connections_max` connections that are kept open, and what they can't settle has as many of its own; claims
+    and renewals have one each. An execution that can't be read is told to `unreadable` and left to its lease; the
     claim that makes it poison parks it as RECONCILIATION_REQUIRED. To be closed on the event loop that uses it.
     """
 
@@ -53,12 +53,14 @@ class PostgresExecutionQueue(ExecutionQueue):
         settings: ConnectionSettings,
         identifiers: Identifiers,
         *,
-        connections_max: int = 3,
+        connections_max: int = 2,
         closing_seconds: float = 5.0,
         unreadable: Callable[[ExecutionId], None] = _ignored,
     ) -> None:
         by_key = evolve(settings, looks_rows_up=True)
-        self._connections = KeptConnections(by_key, connections_max=connections_max)
+        by_trip = evolve(by_key, makes_whole_trips=True)
+        self._claiming = KeptConnections(by_key, connections_max=1)
+        self._connections = KeptConnections(by_trip, connections_max=connections_max)
         self._connections_alone = KeptConnections(by_key, connections_max=connections_max)
         self._lane = WriteLane(
             together=self._connections, alone=self._connections_alone, closing_seconds=closing_seconds
@@ -76,8 +78,8 @@ class PostgresExecutionQueue(ExecutionQueue):
     async def close(self) -> None:
         await asyncio.to_thread(self._renewal.close)
         await self._lane.close()
-        await self._connections.close()
-        await self._connections_alone.close()
+        for kept in (self._claiming, self._connections, self._connections_alone):
+            await kept.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -89,7 +91,7 @@ class PostgresExecutionQueue(ExecutionQueue):
         self, *, owner: LeaseOwner, limit: int, lease_seconds: float
     ) -> Sequence[ClaimedExecution]:
         async def attempt(_: int) -> Claims:
-            async with self._connections.lend() as connection:
+            async with self._claiming.lend() as connection:
                 return await claim_due(
                     connection, self._horizon, owner=owner, limit=limit, lease_seconds=lease_seconds
                 )

@@ -75,9 +75,12 @@ class OneTrip:
         """Return once all of it is committed; raise the first fault, after which nothing of it is stored.
 
         As always when a connection breaks, the answer to COMMIT may be what was lost. Answers are not read, so a
-        statement has to fail where something isn't as it should be. The connection, which nobody else may use
-        meanwhile, is idle afterwards or closed.
+        statement has to fail where something isn't as it should be. The connection, which `makes_whole_trips` and
+        which nobody else may use meanwhile, is idle afterwards or closed.
         """
+        assert connection.prepare_threshold is None, (
+            "a rollback of psycopg's would forget what is prepared here"
+        )
         commands = self._commands(connection.prepared)
         try:
             results = await connection.wait(_exchanged(connection.pgconn, commands))
