@@ -8,7 +8,7 @@ from psycopg.rows import tuple_row
 
 SCHEMA = "orchestrator"
 
-KNOWN_REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
+KNOWN_REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 """Every revision there is, oldest first."""
 
 HEAD_REVISION = KNOWN_REVISIONS[-1]

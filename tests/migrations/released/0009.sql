@@ -1,27 +1,31 @@
 -- add_checkpoints
-INSERT INTO orchestrator.action_execution (
-  id, execution_id, action_id, status, attempt_count, external_idempotency_key, input_hash, effect, uncertain,
-  result, provider_reference, error_code, started_at, finished_at
+WITH written AS (
+  INSERT INTO orchestrator.action_execution (
+    id, execution_id, action_id, status, attempt_count, external_idempotency_key, input_hash, effect, uncertain,
+    result, provider_reference, error_code, started_at, finished_at
+  )
+  SELECT
+    given.id, execution.id, given.action, given.status, given.attempts, given.external_key, given.input_hash,
+    given.effect, given.uncertain, given.result, given.provider_reference, given.error_code,
+    clock_timestamp(),
+    CASE WHEN given.finished THEN clock_timestamp() END
+  FROM json_to_recordset(%(rows)s::json) AS given (
+    execution_id uuid, request_id uuid, owner text, token bigint, id uuid, action text, status text, attempts integer,
+    external_key text, input_hash text, effect text, uncertain boolean, result jsonb, provider_reference text,
+    error_code text, finished boolean
+  )
+  CROSS JOIN LATERAL (
+    SELECT * FROM orchestrator.execution WHERE execution.id = given.execution_id OFFSET 0
+  ) AS execution
+  WHERE execution.request_id = given.request_id
+    AND execution.status = 'RUNNING'
+    AND execution.lease_owner = given.owner
+    AND execution.fencing_token = given.token
+    AND execution.lease_until > clock_timestamp()
+  ON CONFLICT (execution_id, action_id) DO NOTHING
+  RETURNING action_execution.id
 )
-SELECT
-  given.id, execution.id, given.action, given.status, given.attempts, given.external_key, given.input_hash,
-  given.effect, given.uncertain, given.result, given.provider_reference, given.error_code,
-  clock_timestamp(),
-  CASE WHEN given.finished THEN clock_timestamp() END
-FROM json_to_recordset(%(rows)s::json) AS given (
-  execution_id uuid, request_id uuid, owner text, token bigint, id uuid, action text, status text, attempts integer,
-  external_key text, input_hash text, effect text, uncertain boolean, result jsonb, provider_reference text,
-  error_code text, finished boolean
-)
-CROSS JOIN LATERAL (
-  SELECT * FROM orchestrator.execution WHERE execution.id = given.execution_id OFFSET 0
-) AS execution
-WHERE execution.request_id = given.request_id
-  AND execution.status = 'RUNNING'
-  AND execution.lease_owner = given.owner
-  AND execution.fencing_token = given.token
-  AND execution.lease_until > clock_timestamp()
-ON CONFLICT (execution_id, action_id) DO NOTHING
+SELECT id FROM written
 
 -- add_executions
 INSERT INTO orchestrator.execution (
@@ -46,8 +50,8 @@ CROSS JOIN LATERAL (
 RETURNING execution.*
 
 -- admin_audit.write
-INSERT INTO orchestrator.admin_audit (action, actor_subject, flow_id, type_key, checksum, correlation_id, detail) VALUES (%(action)s::VARCHAR, %(actor)s::VARCHAR, %(flow)s::UUID, %(type)s::VARCHAR, (SELECT orchestrator.flow_definition.checksum 
-FROM orchestrator.flow_definition 
+INSERT INTO orchestrator.admin_audit (action, actor_subject, flow_id, type_key, checksum, correlation_id, detail) VALUES (%(action)s::VARCHAR, %(actor)s::VARCHAR, %(flow)s::UUID, %(type)s::VARCHAR, (SELECT orchestrator.flow_definition.checksum
+FROM orchestrator.flow_definition
 WHERE orchestrator.flow_definition.id = %(flow)s::UUID), %(correlation)s::VARCHAR, %(detail)s::JSONB) RETURNING orchestrator.admin_audit.id
 
 -- advance_requests
@@ -55,18 +59,28 @@ WITH moment AS MATERIALIZED (
   SELECT clock_timestamp() AS at
 ),
 given AS MATERIALIZED (
-  SELECT given.*, request.place
+  SELECT
+    given.*,
+    request.place,
+    coalesce(given.from_revision, execution.accepted_revision) AS expected_revision,
+    coalesce(execution.from_state, request.current_state) AS expected_state
   FROM json_to_recordset(%(rows)s::json) AS given (
     request_id uuid, from_revision bigint, revision_step bigint, to_state text, data jsonb,
     entry_id uuid, execution_id uuid, kind text, actor text, flow_id uuid, fact_from_state text, fact_to_state text,
     detail jsonb, salt text, detail_hash text, content_hash text
   )
   CROSS JOIN LATERAL (
-    SELECT request.ctid AS place
+    SELECT request.ctid AS place, request.current_state
     FROM orchestrator.request_instance AS request
     WHERE request.id = given.request_id
     OFFSET 0
   ) AS request
+  LEFT JOIN LATERAL (
+    SELECT execution.accepted_revision, execution.from_state
+    FROM orchestrator.execution
+    WHERE execution.id = given.execution_id AND given.from_revision IS NULL
+    OFFSET 0
+  ) AS execution ON true
 ),
 advanced AS (
   UPDATE orchestrator.request_instance AS request
@@ -74,23 +88,28 @@ advanced AS (
     revision = request.revision + given.revision_step,
     current_state = coalesce(given.to_state, request.current_state),
     data = coalesce(given.data, request.data),
-    updated_at = CASE WHEN given.revision_step > 0 THEN moment.at ELSE request.updated_at END,
+    updated_at = CASE WHEN given.revision_step > 0 THEN (SELECT at FROM moment) ELSE request.updated_at END,
     audit_sequence = request.audit_sequence + 1,
     audit_head = encode(
       sha256(
         convert_to(
           request.audit_head || E'\n'
           || (request.audit_sequence + 1)::text || E'\n'
-          || to_char(moment.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || E'\n'
+          || (SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') FROM moment) || E'\n'
           || given.content_hash,
           'UTF8'
         )
       ),
       'hex'
     )
-  FROM given, moment
-  WHERE request.ctid = given.place AND request.revision = given.from_revision
-  RETURNING request.id, request.updated_at, request.audit_sequence, request.audit_head, moment.at
+  FROM given
+  WHERE request.ctid = given.place
+    AND request.revision = given.expected_revision
+    AND request.current_state = given.expected_state
+  RETURNING
+    request.id, request.updated_at, request.audit_sequence, request.audit_head, given.entry_id, given.execution_id,
+    given.kind, given.actor, given.flow_id, given.fact_from_state, given.fact_to_state, given.detail, given.salt,
+    given.detail_hash
 ),
 written AS (
   INSERT INTO orchestrator.audit_entry (
@@ -98,13 +117,36 @@ written AS (
     detail, salt, detail_hash, head, created_at
   )
   SELECT
-    given.entry_id, advanced.id, given.execution_id, advanced.audit_sequence, given.kind, given.actor, given.flow_id,
-    given.fact_from_state, given.fact_to_state, given.detail, given.salt, given.detail_hash, advanced.audit_head,
-    advanced.at
+    entry_id, id, execution_id, audit_sequence, kind, actor, flow_id, fact_from_state, fact_to_state,
+    detail, salt, detail_hash, audit_head, (SELECT at FROM moment)
   FROM advanced
-  JOIN given ON given.request_id = advanced.id
 )
 SELECT id, updated_at FROM advanced
+
+-- another_role
+WITH me AS (
+  SELECT oid, rolsuper FROM pg_roles WHERE rolname IN (current_user, session_user)
+),
+held AS (
+  SELECT r.oid, r.rolname, r.rolsuper
+  FROM pg_roles r
+  WHERE EXISTS (SELECT FROM me WHERE pg_has_role(me.oid, r.oid, 'MEMBER'))
+),
+reason (place, told) AS (
+  SELECT 1, 'The role is a superuser.'
+  WHERE EXISTS (SELECT FROM me WHERE rolsuper)
+  UNION ALL
+  SELECT 2, 'The role can become a superuser.'
+  WHERE EXISTS (SELECT FROM held WHERE rolsuper)
+  UNION ALL
+  SELECT 3, 'The role owns the schema.'
+  FROM pg_namespace n
+  WHERE n.nspname = 'orchestrator' AND n.nspowner IN (SELECT held.oid FROM held)
+  UNION ALL
+  SELECT 4, 'The role is no member of orchestrator_runtime.'
+  WHERE NOT EXISTS (SELECT FROM held WHERE rolname = 'orchestrator_runtime')
+)
+SELECT told FROM reason ORDER BY place LIMIT 1
 
 -- claim_mark
 WITH waiting AS (
@@ -143,7 +185,12 @@ SET
   error_code = NULL,
   updated_at = clock_timestamp()
 WHERE execution.id = ANY (ARRAY(SELECT chosen.id FROM chosen))
-RETURNING execution.id, execution.next_attempt_at, execution.created_at, clock_timestamp() AS claimed_at
+RETURNING
+  execution.id,
+  execution.fencing_token,
+  execution.next_attempt_at,
+  execution.created_at,
+  clock_timestamp() AS claimed_at
 
 -- claim_read
 SELECT
@@ -170,7 +217,7 @@ CROSS JOIN LATERAL (
   WHERE flow.id = request.flow_id
   OFFSET 0
 ) AS flow
-WHERE execution.id = ANY (%(ids)s)
+WHERE execution.id = ANY (%(ids)s::uuid[])
 ORDER BY execution.next_attempt_at, execution.created_at, execution.id
 
 -- count_recorded_requests
@@ -198,22 +245,26 @@ WITH held AS MATERIALIZED (
     AND execution.lease_owner = given.owner
     AND execution.fencing_token = given.token
     AND execution.lease_until > clock_timestamp()
+),
+written AS (
+  UPDATE orchestrator.execution
+  SET
+    status = held.status,
+    result = held.result,
+    error_code = held.error_code,
+    next_attempt_at = CASE
+      WHEN held.delay_seconds IS NULL THEN execution.next_attempt_at
+      ELSE clock_timestamp() + make_interval(secs => held.delay_seconds)
+    END,
+    lease_owner = NULL,
+    lease_until = NULL,
+    claims_without_progress = CASE WHEN held.progressed THEN 0 ELSE execution.claims_without_progress END,
+    updated_at = clock_timestamp()
+  FROM held
+  WHERE execution.ctid = held.place
+  RETURNING execution.id
 )
-UPDATE orchestrator.execution
-SET
-  status = held.status,
-  result = held.result,
-  error_code = held.error_code,
-  next_attempt_at = CASE
-    WHEN held.delay_seconds IS NULL THEN execution.next_attempt_at
-    ELSE clock_timestamp() + make_interval(secs => held.delay_seconds)
-  END,
-  lease_owner = NULL,
-  lease_until = NULL,
-  claims_without_progress = CASE WHEN held.progressed THEN 0 ELSE execution.claims_without_progress END,
-  updated_at = clock_timestamp()
-FROM held
-WHERE execution.ctid = held.place
+SELECT id FROM written
 
 -- erase_personal_data
 SELECT
@@ -278,24 +329,24 @@ CROSS JOIN LATERAL (
 INSERT INTO orchestrator.flow_definition (id, flow_key, version, status, schema_version, definition, checksum, contracts, revision, created_by, published_at) VALUES (%(id)s::UUID, %(flow_key)s::VARCHAR, %(version)s::INTEGER, %(status)s::VARCHAR, %(schema_version)s::INTEGER, %(definition)s::JSONB, %(checksum)s::VARCHAR, %(contracts)s::JSONB, %(revision)s::BIGINT, %(created_by)s::VARCHAR, CASE WHEN (%(status)s::VARCHAR = 'DRAFT') THEN NULL ELSE clock_timestamp() END) ON CONFLICT (flow_key, version) DO NOTHING RETURNING orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.definition, orchestrator.flow_definition.checksum, orchestrator.flow_definition.contracts, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at
 
 -- flow_store.find
-SELECT orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.definition, orchestrator.flow_definition.checksum, orchestrator.flow_definition.contracts, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at 
-FROM orchestrator.flow_definition 
+SELECT orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.definition, orchestrator.flow_definition.checksum, orchestrator.flow_definition.contracts, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at
+FROM orchestrator.flow_definition
 WHERE orchestrator.flow_definition.id = %(id)s::UUID
 
 -- flow_store.list
-SELECT orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.checksum, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at 
-FROM orchestrator.flow_definition 
-WHERE (orchestrator.flow_definition.flow_key COLLATE "C", orchestrator.flow_definition.version) > (%(after_key)s::VARCHAR, %(after_version)s::INTEGER) AND (%(flow_key)s::VARCHAR IS NULL OR orchestrator.flow_definition.flow_key = %(flow_key)s::VARCHAR) AND (%(status)s::VARCHAR IS NULL OR orchestrator.flow_definition.status = %(status)s::VARCHAR) ORDER BY orchestrator.flow_definition.flow_key COLLATE "C", orchestrator.flow_definition.version 
+SELECT orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.checksum, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at
+FROM orchestrator.flow_definition
+WHERE (orchestrator.flow_definition.flow_key COLLATE "C", orchestrator.flow_definition.version) > (%(after_key)s::VARCHAR, %(after_version)s::INTEGER) AND (%(flow_key)s::VARCHAR IS NULL OR orchestrator.flow_definition.flow_key = %(flow_key)s::VARCHAR) AND (%(status)s::VARCHAR IS NULL OR orchestrator.flow_definition.status = %(status)s::VARCHAR) ORDER BY orchestrator.flow_definition.flow_key COLLATE "C", orchestrator.flow_definition.version
  LIMIT %(limit)s::INTEGER
 
 -- flow_store.lock
-SELECT orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.definition, orchestrator.flow_definition.checksum, orchestrator.flow_definition.contracts, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at 
-FROM orchestrator.flow_definition 
+SELECT orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.definition, orchestrator.flow_definition.checksum, orchestrator.flow_definition.contracts, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at
+FROM orchestrator.flow_definition
 WHERE orchestrator.flow_definition.id = %(id)s::UUID FOR NO KEY UPDATE
 
 -- flow_store.lock_shared
-SELECT orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.definition, orchestrator.flow_definition.checksum, orchestrator.flow_definition.contracts, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at 
-FROM orchestrator.flow_definition 
+SELECT orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.definition, orchestrator.flow_definition.checksum, orchestrator.flow_definition.contracts, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at
+FROM orchestrator.flow_definition
 WHERE orchestrator.flow_definition.id = %(id)s::UUID FOR SHARE
 
 -- flow_store.save
@@ -319,9 +370,46 @@ WHERE flow.status <> 'DRAFT'
   )
 ORDER BY flow.flow_key COLLATE "C", flow.version
 
+-- guards
+WITH relation AS (
+  SELECT c.oid, c.relname
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'orchestrator'
+  WHERE c.relkind IN ('r', 'p')
+),
+guard (relname, tgname) AS (
+  VALUES
+    ('flow_definition', 'flow_definition_begins_as_draft'),
+    ('flow_definition', 'flow_definition_immutable'),
+    ('flow_definition', 'flow_definition_never_emptied'),
+    ('audit_entry', 'audit_entry_append_only'),
+    ('audit_entry', 'audit_entry_erasure_proven'),
+    ('audit_entry', 'audit_entry_never_emptied'),
+    ('admin_audit', 'admin_audit_append_only'),
+    ('admin_audit', 'admin_audit_never_emptied'),
+    ('reconciliation_resolution', 'reconciliation_resolution_append_only'),
+    ('reconciliation_resolution', 'reconciliation_resolution_never_emptied')
+)
+SELECT format('The guard %s of the table %s is missing or switched off.', guard.tgname, guard.relname)
+FROM guard
+WHERE guard.relname IN (SELECT relation.relname FROM relation)
+  AND NOT EXISTS (
+    SELECT FROM pg_trigger t JOIN relation r ON r.oid = t.tgrelid
+    WHERE r.relname = guard.relname AND t.tgname = guard.tgname AND t.tgenabled IN ('O', 'A')
+  )
+UNION ALL
+SELECT format('The foreign key %s of the table %s is switched off.', k.conname, owner.relname)
+FROM pg_constraint k
+JOIN relation owner ON owner.oid = k.conrelid
+WHERE k.contype = 'f'
+  AND EXISTS (SELECT FROM pg_trigger t WHERE t.tgconstraint = k.oid AND t.tgenabled NOT IN ('O', 'A'))
+UNION ALL
+SELECT 'Sessions of this role begin with session_replication_role = replica, so that no guard and no foreign key does its work.'
+WHERE current_setting('session_replication_role') = 'replica';
+
 -- history.read
-SELECT orchestrator.audit_entry.id, orchestrator.audit_entry.request_id, orchestrator.audit_entry.execution_id, orchestrator.audit_entry.sequence, orchestrator.audit_entry.kind, orchestrator.audit_entry.actor_subject, orchestrator.audit_entry.flow_id, orchestrator.audit_entry.from_state, orchestrator.audit_entry.to_state, orchestrator.audit_entry.detail, orchestrator.audit_entry.salt, orchestrator.audit_entry.detail_hash, orchestrator.audit_entry.head, orchestrator.audit_entry.created_at 
-FROM orchestrator.audit_entry 
+SELECT orchestrator.audit_entry.id, orchestrator.audit_entry.request_id, orchestrator.audit_entry.execution_id, orchestrator.audit_entry.sequence, orchestrator.audit_entry.kind, orchestrator.audit_entry.actor_subject, orchestrator.audit_entry.flow_id, orchestrator.audit_entry.from_state, orchestrator.audit_entry.to_state, orchestrator.audit_entry.detail, orchestrator.audit_entry.salt, orchestrator.audit_entry.detail_hash, orchestrator.audit_entry.head, orchestrator.audit_entry.created_at
+FROM orchestrator.audit_entry
 WHERE orchestrator.audit_entry.request_id = %(request_id)s::UUID ORDER BY orchestrator.audit_entry.sequence
 
 -- keep_executions
@@ -332,20 +420,28 @@ WITH kept AS MATERIALIZED (
   CROSS JOIN LATERAL (
     SELECT * FROM orchestrator.execution WHERE execution.id = fence.execution_id OFFSET 0
   ) AS execution
+  CROSS JOIN LATERAL (
+    SELECT request.revision, request.current_state
+    FROM orchestrator.request_instance AS request
+    WHERE request.id = execution.request_id
+    OFFSET 0
+  ) AS request
   WHERE execution.request_id = fence.request_id
     AND execution.status = 'RUNNING'
     AND execution.lease_owner = fence.owner
     AND execution.fencing_token = fence.token
     AND execution.lease_until > clock_timestamp()
+    AND request.revision = execution.accepted_revision
+    AND request.current_state = execution.from_state
 ),
 progressed AS (
   UPDATE orchestrator.execution
   SET claims_without_progress = 0
   WHERE execution.id = ANY (
-    ARRAY(SELECT kept.id FROM kept WHERE kept.progressed AND kept.claims_without_progress <> 0)
+    ARRAY(SELECT id FROM kept WHERE kept.progressed AND kept.claims_without_progress <> 0)
   )
 )
-SELECT kept.id FROM kept
+SELECT id FROM kept
 
 -- lease_renewal.busy_wait
 SELECT set_config('statement_timeout', %s, true)
@@ -356,11 +452,14 @@ INSERT INTO orchestrator.document_reference (
 )
 SELECT
   given.id, given.request_id, given.document_type, given.storage_document_id, given.mime_type, given.size_bytes,
-  given.checksum, given.created_by
+  given.checksum, execution.actor_subject
 FROM json_to_recordset(%(rows)s::json) AS given (
-  id uuid, request_id uuid, document_type text, storage_document_id text, mime_type text, size_bytes bigint,
-  checksum text, created_by text
+  id uuid, request_id uuid, execution_id uuid, document_type text, storage_document_id text, mime_type text,
+  size_bytes bigint, checksum text
 )
+CROSS JOIN LATERAL (
+  SELECT execution.actor_subject FROM orchestrator.execution WHERE execution.id = given.execution_id OFFSET 0
+) AS execution
 ON CONFLICT (request_id, document_type, storage_document_id) DO NOTHING
 
 -- list_cases
@@ -506,7 +605,7 @@ relation AS (
   JOIN pg_class c ON c.relname = wanted.relname
   JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'orchestrator'
 )
-SELECT format('The role can''t %s the table %s.', power.told, relname)
+SELECT format('The role can''t %s the table %s.', power.told, relname) AS told
 FROM relation
 CROSS JOIN (VALUES ('SELECT', 'read'), ('INSERT', 'add rows to')) AS power (privilege, told)
 WHERE NOT has_table_privilege(relation.oid, power.privilege)
@@ -517,24 +616,9 @@ JOIN pg_attribute a ON a.attrelid = relation.oid AND a.attname = ANY (relation.c
 WHERE NOT has_column_privilege(relation.oid, a.attnum, 'UPDATE')
 GROUP BY relname
 
--- missing_successes
-SELECT expected.execution_id
-FROM json_to_recordset(%(rows)s::json)
-  AS expected (execution_id uuid, action text, external_key text, input_hash text, effect text)
-WHERE NOT EXISTS (
-  SELECT FROM orchestrator.action_execution AS checkpoint
-  WHERE checkpoint.execution_id = expected.execution_id
-    AND checkpoint.action_id = expected.action
-    AND checkpoint.status = 'SUCCEEDED'
-    AND checkpoint.external_idempotency_key = expected.external_key
-    AND checkpoint.input_hash = expected.input_hash
-    AND checkpoint.effect = expected.effect
-  OFFSET 0
-)
-
 -- published_flows.find
-SELECT orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.definition, orchestrator.flow_definition.checksum, orchestrator.flow_definition.contracts, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at 
-FROM orchestrator.flow_definition 
+SELECT orchestrator.flow_definition.id, orchestrator.flow_definition.flow_key, orchestrator.flow_definition.version, orchestrator.flow_definition.status, orchestrator.flow_definition.schema_version, orchestrator.flow_definition.definition, orchestrator.flow_definition.checksum, orchestrator.flow_definition.contracts, orchestrator.flow_definition.revision, orchestrator.flow_definition.created_at, orchestrator.flow_definition.created_by, orchestrator.flow_definition.published_at
+FROM orchestrator.flow_definition
 WHERE orchestrator.flow_definition.id = %(id)s::UUID AND orchestrator.flow_definition.status != 'DRAFT'
 
 -- queue_state.bounded
@@ -575,7 +659,7 @@ SELECT
   extract(epoch FROM clock_timestamp() - checkpoint.started_at) AS age_seconds,
   extract(epoch FROM clock_timestamp() - checkpoint.finished_at) AS ended_age_seconds
 FROM orchestrator.action_execution AS checkpoint
-WHERE checkpoint.execution_id = ANY (%(ids)s)
+WHERE checkpoint.execution_id = ANY (%(ids)s::uuid[])
 ORDER BY checkpoint.execution_id, checkpoint.id
 
 -- read_fence
@@ -596,8 +680,7 @@ WHERE execution.id = %(execution_id)s
 SELECT
   execution.id,
   request.revision = execution.accepted_revision AND request.current_state = execution.from_state AS as_accepted,
-  request.revision AS request_revision,
-  execution.actor_subject
+  request.revision AS request_revision
 FROM json_to_recordset(%(rows)s::json)
   AS fence (execution_id uuid, request_id uuid, owner text, token bigint)
 CROSS JOIN LATERAL (
@@ -774,8 +857,8 @@ LIMIT %(limit)s
 INSERT INTO orchestrator.reconciliation_resolution (id, execution_id, idempotency_key, payload_hash, action_id, resolution, evidence, result, operator_subject, correlation_id) VALUES (%(id)s::UUID, %(execution_id)s::UUID, %(idempotency_key)s::VARCHAR, %(payload_hash)s::VARCHAR, %(action_id)s::VARCHAR, %(resolution)s::VARCHAR, %(evidence)s::JSONB, %(result)s::JSONB, %(operator_subject)s::VARCHAR, %(correlation_id)s::VARCHAR)
 
 -- reconciliation_store.records
-SELECT orchestrator.reconciliation_resolution.id, orchestrator.reconciliation_resolution.execution_id, orchestrator.reconciliation_resolution.idempotency_key, orchestrator.reconciliation_resolution.payload_hash, orchestrator.reconciliation_resolution.action_id, orchestrator.reconciliation_resolution.resolution, orchestrator.reconciliation_resolution.evidence, orchestrator.reconciliation_resolution.result, orchestrator.reconciliation_resolution.operator_subject, orchestrator.reconciliation_resolution.correlation_id, orchestrator.reconciliation_resolution.created_at 
-FROM orchestrator.reconciliation_resolution 
+SELECT orchestrator.reconciliation_resolution.id, orchestrator.reconciliation_resolution.execution_id, orchestrator.reconciliation_resolution.idempotency_key, orchestrator.reconciliation_resolution.payload_hash, orchestrator.reconciliation_resolution.action_id, orchestrator.reconciliation_resolution.resolution, orchestrator.reconciliation_resolution.evidence, orchestrator.reconciliation_resolution.result, orchestrator.reconciliation_resolution.operator_subject, orchestrator.reconciliation_resolution.correlation_id, orchestrator.reconciliation_resolution.created_at
+FROM orchestrator.reconciliation_resolution
 WHERE orchestrator.reconciliation_resolution.execution_id = %(execution_id)s::UUID ORDER BY orchestrator.reconciliation_resolution.created_at, orchestrator.reconciliation_resolution.id
 
 -- recorded_checkpoints
@@ -820,8 +903,8 @@ ORDER BY request.id
 LIMIT %(limit)s
 
 -- recorded_requests.entries
-SELECT orchestrator.audit_entry.id, orchestrator.audit_entry.request_id, orchestrator.audit_entry.execution_id, orchestrator.audit_entry.sequence, orchestrator.audit_entry.kind, orchestrator.audit_entry.actor_subject, orchestrator.audit_entry.flow_id, orchestrator.audit_entry.from_state, orchestrator.audit_entry.to_state, orchestrator.audit_entry.detail, orchestrator.audit_entry.salt, orchestrator.audit_entry.detail_hash, orchestrator.audit_entry.head, orchestrator.audit_entry.created_at 
-FROM orchestrator.audit_entry 
+SELECT orchestrator.audit_entry.id, orchestrator.audit_entry.request_id, orchestrator.audit_entry.execution_id, orchestrator.audit_entry.sequence, orchestrator.audit_entry.kind, orchestrator.audit_entry.actor_subject, orchestrator.audit_entry.flow_id, orchestrator.audit_entry.from_state, orchestrator.audit_entry.to_state, orchestrator.audit_entry.detail, orchestrator.audit_entry.salt, orchestrator.audit_entry.detail_hash, orchestrator.audit_entry.head, orchestrator.audit_entry.created_at
+FROM orchestrator.audit_entry
 WHERE orchestrator.audit_entry.request_id = any(%(ids)s) ORDER BY orchestrator.audit_entry.request_id, orchestrator.audit_entry.sequence
 
 -- recorded_requests.timing
@@ -910,22 +993,26 @@ WITH held AS MATERIALIZED (
     AND execution.lease_owner = given.owner
     AND execution.fencing_token = given.token
     AND execution.lease_until > clock_timestamp()
+),
+written AS (
+  UPDATE orchestrator.action_execution AS checkpoint
+  SET
+    status = held.status,
+    attempt_count = held.attempts,
+    external_idempotency_key = held.external_key,
+    input_hash = held.input_hash,
+    effect = held.effect,
+    uncertain = held.uncertain,
+    result = held.result,
+    provider_reference = held.provider_reference,
+    error_code = held.error_code,
+    started_at = coalesce(checkpoint.started_at, clock_timestamp()),
+    finished_at = CASE WHEN held.finished THEN clock_timestamp() END
+  FROM held
+  WHERE checkpoint.ctid = held.place
+  RETURNING checkpoint.id
 )
-UPDATE orchestrator.action_execution AS checkpoint
-SET
-  status = held.status,
-  attempt_count = held.attempts,
-  external_idempotency_key = held.external_key,
-  input_hash = held.input_hash,
-  effect = held.effect,
-  uncertain = held.uncertain,
-  result = held.result,
-  provider_reference = held.provider_reference,
-  error_code = held.error_code,
-  started_at = coalesce(checkpoint.started_at, clock_timestamp()),
-  finished_at = CASE WHEN held.finished THEN clock_timestamp() END
-FROM held
-WHERE checkpoint.ctid = held.place
+SELECT id FROM written
 
 -- request_store.add_execution
 INSERT INTO orchestrator.execution (id, request_id, idempotency_key, payload_hash, actor_subject, actor_snapshot, event_key, event_data, transition_id, from_state, accepted_revision, correlation_id, status) VALUES (%(id)s::UUID, %(request_id)s::UUID, %(idempotency_key)s::VARCHAR, %(payload_hash)s::VARCHAR, %(actor_subject)s::VARCHAR, %(actor_snapshot)s::JSONB, %(event_key)s::VARCHAR, %(event_data)s::JSONB, %(transition_id)s::VARCHAR, %(from_state)s::VARCHAR, %(accepted_revision)s::BIGINT, %(correlation_id)s::VARCHAR, %(status)s::VARCHAR) RETURNING orchestrator.execution.id, orchestrator.execution.request_id, orchestrator.execution.idempotency_key, orchestrator.execution.payload_hash, orchestrator.execution.actor_subject, orchestrator.execution.actor_snapshot, orchestrator.execution.event_key, orchestrator.execution.event_data, orchestrator.execution.transition_id, orchestrator.execution.from_state, orchestrator.execution.accepted_revision, orchestrator.execution.correlation_id, orchestrator.execution.status, orchestrator.execution.attempts, orchestrator.execution.claims_without_progress, orchestrator.execution.next_attempt_at, orchestrator.execution.lease_owner, orchestrator.execution.lease_until, orchestrator.execution.fencing_token, orchestrator.execution.result, orchestrator.execution.error_code, orchestrator.execution.created_at, orchestrator.execution.updated_at
@@ -934,45 +1021,45 @@ INSERT INTO orchestrator.execution (id, request_id, idempotency_key, payload_has
 INSERT INTO orchestrator.request_instance (id, type_key, flow_id, current_state, data, initial_data, owner_subject, business_scope, revision) VALUES (%(id)s::UUID, %(type_key)s::VARCHAR, %(flow_id)s::UUID, %(current_state)s::VARCHAR, %(data)s::JSONB, %(initial_data)s::JSONB, %(owner_subject)s::VARCHAR, %(business_scope)s::VARCHAR, %(revision)s::BIGINT) RETURNING orchestrator.request_instance.created_at
 
 -- request_store.earlier
-SELECT orchestrator.request_creation.payload_hash, orchestrator.request_creation.request_id 
-FROM orchestrator.request_creation 
+SELECT orchestrator.request_creation.payload_hash, orchestrator.request_creation.request_id
+FROM orchestrator.request_creation
 WHERE orchestrator.request_creation.actor_subject = %(actor_subject)s::VARCHAR AND orchestrator.request_creation.business_scope = %(business_scope)s::VARCHAR AND orchestrator.request_creation.idempotency_key = %(idempotency_key)s::VARCHAR
 
 -- request_store.execution_by_key
-SELECT orchestrator.execution.id, orchestrator.execution.request_id, orchestrator.execution.idempotency_key, orchestrator.execution.payload_hash, orchestrator.execution.actor_subject, orchestrator.execution.actor_snapshot, orchestrator.execution.event_key, orchestrator.execution.event_data, orchestrator.execution.transition_id, orchestrator.execution.from_state, orchestrator.execution.accepted_revision, orchestrator.execution.correlation_id, orchestrator.execution.status, orchestrator.execution.attempts, orchestrator.execution.claims_without_progress, orchestrator.execution.next_attempt_at, orchestrator.execution.lease_owner, orchestrator.execution.lease_until, orchestrator.execution.fencing_token, orchestrator.execution.result, orchestrator.execution.error_code, orchestrator.execution.created_at, orchestrator.execution.updated_at 
-FROM orchestrator.execution 
+SELECT orchestrator.execution.id, orchestrator.execution.request_id, orchestrator.execution.idempotency_key, orchestrator.execution.payload_hash, orchestrator.execution.actor_subject, orchestrator.execution.actor_snapshot, orchestrator.execution.event_key, orchestrator.execution.event_data, orchestrator.execution.transition_id, orchestrator.execution.from_state, orchestrator.execution.accepted_revision, orchestrator.execution.correlation_id, orchestrator.execution.status, orchestrator.execution.attempts, orchestrator.execution.claims_without_progress, orchestrator.execution.next_attempt_at, orchestrator.execution.lease_owner, orchestrator.execution.lease_until, orchestrator.execution.fencing_token, orchestrator.execution.result, orchestrator.execution.error_code, orchestrator.execution.created_at, orchestrator.execution.updated_at
+FROM orchestrator.execution
 WHERE orchestrator.execution.request_id = %(request_id)s::UUID AND orchestrator.execution.idempotency_key = %(key)s::VARCHAR
 
 -- request_store.reserve
 INSERT INTO orchestrator.request_creation (actor_subject, business_scope, idempotency_key, payload_hash, request_id) VALUES (%(actor_subject)s::VARCHAR, %(business_scope)s::VARCHAR, %(idempotency_key)s::VARCHAR, %(payload_hash)s::VARCHAR, %(request_id)s::UUID) ON CONFLICT (actor_subject, business_scope, idempotency_key) DO NOTHING RETURNING orchestrator.request_creation.request_id
 
 -- request_store.visible_execution
-SELECT orchestrator.execution.id, orchestrator.execution.request_id, orchestrator.execution.idempotency_key, orchestrator.execution.payload_hash, orchestrator.execution.actor_subject, orchestrator.execution.actor_snapshot, orchestrator.execution.event_key, orchestrator.execution.event_data, orchestrator.execution.transition_id, orchestrator.execution.from_state, orchestrator.execution.accepted_revision, orchestrator.execution.correlation_id, orchestrator.execution.status, orchestrator.execution.attempts, orchestrator.execution.claims_without_progress, orchestrator.execution.next_attempt_at, orchestrator.execution.lease_owner, orchestrator.execution.lease_until, orchestrator.execution.fencing_token, orchestrator.execution.result, orchestrator.execution.error_code, orchestrator.execution.created_at, orchestrator.execution.updated_at 
-FROM orchestrator.execution JOIN orchestrator.request_instance ON orchestrator.request_instance.id = orchestrator.execution.request_id 
+SELECT orchestrator.execution.id, orchestrator.execution.request_id, orchestrator.execution.idempotency_key, orchestrator.execution.payload_hash, orchestrator.execution.actor_subject, orchestrator.execution.actor_snapshot, orchestrator.execution.event_key, orchestrator.execution.event_data, orchestrator.execution.transition_id, orchestrator.execution.from_state, orchestrator.execution.accepted_revision, orchestrator.execution.correlation_id, orchestrator.execution.status, orchestrator.execution.attempts, orchestrator.execution.claims_without_progress, orchestrator.execution.next_attempt_at, orchestrator.execution.lease_owner, orchestrator.execution.lease_until, orchestrator.execution.fencing_token, orchestrator.execution.result, orchestrator.execution.error_code, orchestrator.execution.created_at, orchestrator.execution.updated_at
+FROM orchestrator.execution JOIN orchestrator.request_instance ON orchestrator.request_instance.id = orchestrator.execution.request_id
 WHERE orchestrator.execution.id = %(id)s::UUID AND (orchestrator.request_instance.owner_subject = %(subject)s::VARCHAR OR orchestrator.request_instance.business_scope = any(%(scopes)s))
 
 -- request_type_store.add
 INSERT INTO orchestrator.request_type (type_key, active_flow_id, enabled, revision) VALUES (%(key)s::VARCHAR, %(active_flow)s::UUID, %(enabled)s, %(revision)s::BIGINT) ON CONFLICT (type_key) DO NOTHING RETURNING orchestrator.request_type.type_key, orchestrator.request_type.active_flow_id, orchestrator.request_type.enabled, orchestrator.request_type.revision
 
 -- request_type_store.find
-SELECT orchestrator.request_type.type_key, orchestrator.request_type.active_flow_id, orchestrator.request_type.enabled, orchestrator.request_type.revision 
-FROM orchestrator.request_type 
+SELECT orchestrator.request_type.type_key, orchestrator.request_type.active_flow_id, orchestrator.request_type.enabled, orchestrator.request_type.revision
+FROM orchestrator.request_type
 WHERE orchestrator.request_type.type_key = %(key)s::VARCHAR
 
 -- request_type_store.list
-SELECT orchestrator.request_type.type_key, orchestrator.request_type.active_flow_id, orchestrator.request_type.enabled, orchestrator.request_type.revision 
-FROM orchestrator.request_type 
-WHERE %(after)s::VARCHAR < (orchestrator.request_type.type_key COLLATE "C") ORDER BY orchestrator.request_type.type_key COLLATE "C" 
+SELECT orchestrator.request_type.type_key, orchestrator.request_type.active_flow_id, orchestrator.request_type.enabled, orchestrator.request_type.revision
+FROM orchestrator.request_type
+WHERE %(after)s::VARCHAR < (orchestrator.request_type.type_key COLLATE "C") ORDER BY orchestrator.request_type.type_key COLLATE "C"
  LIMIT %(limit)s::INTEGER
 
 -- request_type_store.lock
-SELECT orchestrator.request_type.type_key, orchestrator.request_type.active_flow_id, orchestrator.request_type.enabled, orchestrator.request_type.revision 
-FROM orchestrator.request_type 
+SELECT orchestrator.request_type.type_key, orchestrator.request_type.active_flow_id, orchestrator.request_type.enabled, orchestrator.request_type.revision
+FROM orchestrator.request_type
 WHERE orchestrator.request_type.type_key = %(key)s::VARCHAR FOR UPDATE
 
 -- request_type_store.lock_shared
-SELECT orchestrator.request_type.type_key, orchestrator.request_type.active_flow_id, orchestrator.request_type.enabled, orchestrator.request_type.revision 
-FROM orchestrator.request_type 
+SELECT orchestrator.request_type.type_key, orchestrator.request_type.active_flow_id, orchestrator.request_type.enabled, orchestrator.request_type.revision
+FROM orchestrator.request_type
 WHERE orchestrator.request_type.type_key = %(key)s::VARCHAR FOR SHARE
 
 -- request_type_store.save
@@ -1080,8 +1167,8 @@ SELECT pg_get_userbyid(roleid), pg_get_userbyid(grantor) FROM pg_auth_members
 WHERE pg_get_userbyid(member) = %(member)s
 
 -- run_rows.executions
-SELECT orchestrator.execution.id, orchestrator.execution.request_id, orchestrator.execution.idempotency_key, orchestrator.execution.payload_hash, orchestrator.execution.actor_subject, orchestrator.execution.actor_snapshot, orchestrator.execution.event_key, orchestrator.execution.event_data, orchestrator.execution.transition_id, orchestrator.execution.from_state, orchestrator.execution.accepted_revision, orchestrator.execution.correlation_id, orchestrator.execution.status, orchestrator.execution.attempts, orchestrator.execution.claims_without_progress, orchestrator.execution.next_attempt_at, orchestrator.execution.lease_owner, orchestrator.execution.lease_until, orchestrator.execution.fencing_token, orchestrator.execution.result, orchestrator.execution.error_code, orchestrator.execution.created_at, orchestrator.execution.updated_at 
-FROM orchestrator.execution 
+SELECT orchestrator.execution.id, orchestrator.execution.request_id, orchestrator.execution.idempotency_key, orchestrator.execution.payload_hash, orchestrator.execution.actor_subject, orchestrator.execution.actor_snapshot, orchestrator.execution.event_key, orchestrator.execution.event_data, orchestrator.execution.transition_id, orchestrator.execution.from_state, orchestrator.execution.accepted_revision, orchestrator.execution.correlation_id, orchestrator.execution.status, orchestrator.execution.attempts, orchestrator.execution.claims_without_progress, orchestrator.execution.next_attempt_at, orchestrator.execution.lease_owner, orchestrator.execution.lease_until, orchestrator.execution.fencing_token, orchestrator.execution.result, orchestrator.execution.error_code, orchestrator.execution.created_at, orchestrator.execution.updated_at
+FROM orchestrator.execution
 WHERE orchestrator.execution.request_id = any(%(ids)s) ORDER BY orchestrator.execution.accepted_revision
 
 -- runtime_role
@@ -1130,18 +1217,6 @@ changeable AS (
   WHERE a.attname <> ALL (coalesce(allowed.changed, ARRAY[]::text[]))
     AND EXISTS (SELECT FROM held WHERE has_column_privilege(held.oid, relation.oid, a.attnum, 'UPDATE'))
   GROUP BY relation.relname
-),
-guard (relname, tgname) AS (
-  VALUES
-    ('flow_definition', 'flow_definition_begins_as_draft'),
-    ('flow_definition', 'flow_definition_immutable'),
-    ('flow_definition', 'flow_definition_never_emptied'),
-    ('audit_entry', 'audit_entry_append_only'),
-    ('audit_entry', 'audit_entry_never_emptied'),
-    ('admin_audit', 'admin_audit_append_only'),
-    ('admin_audit', 'admin_audit_never_emptied'),
-    ('reconciliation_resolution', 'reconciliation_resolution_append_only'),
-    ('reconciliation_resolution', 'reconciliation_resolution_never_emptied')
 )
 SELECT 'The role is a superuser.'
 WHERE EXISTS (SELECT FROM me WHERE rolsuper)
@@ -1198,13 +1273,6 @@ UNION ALL
 SELECT format('The role can change %s in the table %s.', columns, relname)
 FROM changeable
 UNION ALL
-SELECT format('The guard %s of the table %s is missing or switched off.', guard.tgname, guard.relname)
-FROM guard
-WHERE NOT EXISTS (
-  SELECT FROM pg_trigger t JOIN relation r ON r.oid = t.tgrelid
-  WHERE r.relname = guard.relname AND t.tgname = guard.tgname AND t.tgenabled IN ('O', 'A')
-)
-UNION ALL
 SELECT 'The role can switch triggers off for its session.'
 WHERE EXISTS (SELECT FROM held WHERE has_parameter_privilege(held.oid, 'session_replication_role', 'SET'))
 UNION ALL
@@ -1212,7 +1280,7 @@ SELECT 'The role can erase personal data.'
 WHERE EXISTS (
   SELECT FROM held
   CROSS JOIN home
-  JOIN pg_proc AS door ON door.pronamespace = home.oid AND door.proname = 'erase_personal_data'
+  JOIN pg_proc AS door ON door.pronamespace = home.oid AND door.proname IN ('erase_personal_data', 'erase_behind_the_door')
   WHERE has_function_privilege(held.oid, door.oid, 'EXECUTE')
 );
 
@@ -1227,3 +1295,19 @@ WHERE execution.request_id = held.request_id
     execution.status <> 'RUNNING'
     OR (execution.lease_owner = held.owner AND execution.lease_until > clock_timestamp())
   )
+
+-- stored_successes
+SELECT expected.execution_id
+FROM json_to_recordset(%(rows)s::json)
+  AS expected (execution_id uuid, action text, external_key text, input_hash text, effect text)
+CROSS JOIN LATERAL (
+  SELECT
+  FROM orchestrator.action_execution AS checkpoint
+  WHERE checkpoint.execution_id = expected.execution_id
+    AND checkpoint.action_id = expected.action
+    AND checkpoint.status = 'SUCCEEDED'
+    AND checkpoint.external_idempotency_key = expected.external_key
+    AND checkpoint.input_hash = expected.input_hash
+    AND checkpoint.effect = expected.effect
+  OFFSET 0
+) AS checkpoint
