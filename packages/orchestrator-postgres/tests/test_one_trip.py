@@ -134,3 +134,8 @@ async def test_a_connection_on_which_psycopg_prepares_is_refused(harness: Postgr
     async with await connect(harness.settings) as connection:
         with pytest.raises(AssertionError):
             await _trip((_DIVIDE, 1)).carry_out(connection)
+
+
+async def test_a_value_that_libpq_would_cut_is_refused() -> None:
+    with pytest.raises(psycopg.DataError):
+        OneTrip().add(_ADD, {"number": "1", "text": "cut\0here"})

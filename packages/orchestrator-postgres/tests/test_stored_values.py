@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 from attrs import evolve
+from tests.plugins.migrated_database import LOGINS
 from tests.plugins.postgres_harness import PostgresHarness
 
 from orchestrator_domain.audit import AuditEntry, AuditKind, ChainBreak, verify_chain
@@ -185,3 +186,21 @@ async def _past_the_guards(harness: PostgresHarness, statement: str) -> None:
     async with harness.superuser.transaction():
         await harness.superuser.execute(b"SET LOCAL session_replication_role = replica")
         await harness.superuser.execute(statement.encode())
+
+
+@pytest.mark.parametrize("said_by", ["role", "environment"])
+async def test_text_is_stored_as_it_is_whatever_encoding_others_would_have(
+    harness: PostgresHarness, monkeypatch: pytest.MonkeyPatch, said_by: str
+) -> None:
+    if said_by == "role":
+        harness.database.execute(
+            f"ALTER ROLE {LOGINS.runtime.name} IN DATABASE {harness.database.name} SET client_encoding = 'LATIN1'"
+        )
+    else:
+        monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    data: JsonObject = {"name": "Zoë Ñandú"}
+    stored = await _completed(harness, data)
+    assert stored.data == data
+    history = await harness.history(stored.id)
+    assert history[-1].detail == data
+    assert verify_chain(history) is None

@@ -55,6 +55,8 @@ class ConnectionSettings:
         return {
             "conninfo": driver_url(self.url),
             "application_name": self.application_name,
+            # Whatever the role, the URL or the environment says: what is stored is hashed in UTF-8.
+            "client_encoding": "UTF8",
             "connect_timeout": self.connect_timeout_seconds,
             "keepalives_idle": 10,
             "keepalives_interval": 5,

@@ -12,6 +12,7 @@ _RETRIABLE_STATES = frozenset(
     {
         "25006",  # read-only transaction: the connection leads to a standby
         "25P03",  # the transaction was idle for too long, as after the process was stopped
+        "25P04",  # the transaction took too long, as after the process was stopped
         "40001",  # serialization failure
         "40P01",  # deadlock
         "53300",  # too many connections

@@ -65,11 +65,15 @@ class OneTrip:
     _executions: list[_Execute] = field(factory=list, init=False)
 
     def add(self, statement: bytes, values: Mapping[str, str]) -> None:
-        """Have a statement with `%(name)s` placeholders sent after those that were added before."""
+        """Have a statement with `%(name)s` placeholders sent after those that were added before.
+
+        Raises psycopg.DataError for a value with U+0000, at which libpq would take it to end.
+        """
         prepared = _prepared(statement)
-        self._executions.append(
-            _Execute(prepared=prepared, values=[values[name].encode() for name in prepared.parameters])
-        )
+        texts = [values[name] for name in prepared.parameters]
+        if any("\0" in text for text in texts):
+            raise psycopg.DataError("A value holds U+0000, which can't be stored.")
+        self._executions.append(_Execute(prepared=prepared, values=[text.encode() for text in texts]))
 
     async def carry_out(self, connection: StoreConnection) -> None:
         """Return once all of it is committed; raise the first fault, after which nothing of it is stored.
@@ -131,13 +135,14 @@ def _exchanged(pgconn: PGconn, commands: Sequence[_Command]) -> PQGen[Sequence[P
     pgconn.pipeline_sync()
     yield from generators.send(pgconn)
     results: list[PGresult] = []
-    for _ in commands:
-        try:
+    try:
+        for _ in commands:
             results += yield from generators.fetch_many(pgconn)
-        except psycopg.DatabaseError:
-            if any(result.status == ExecStatus.FATAL_ERROR for result in results):
-                return results
-            raise
-    yield from generators.fetch_many(pgconn)
+        yield from generators.fetch_many(pgconn)
+    except psycopg.DatabaseError:
+        # It said why before it went.
+        if any(result.status == ExecStatus.FATAL_ERROR for result in results):
+            return results
+        raise
     pgconn.exit_pipeline_mode()
     return results

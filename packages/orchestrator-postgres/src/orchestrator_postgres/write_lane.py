@@ -101,7 +101,7 @@ class WriteLane:
     def _next_batch(self) -> Sequence[_Waiting]:
         """Take what is waiting, at most one write of an execution: a second one rests on what the first leaves.
 
-        One that is under way in another batch keeps the rows locked, so that a second one is busy there and goes alone.
+        Where the first is under way in another batch, its fence and what it was computed from refuse what comes too late.
         """
         batch: dict[ExecutionId, _Waiting] = {}
         left: list[_Waiting] = []

@@ -118,6 +118,15 @@ def _fault(item: object, depth: int, limits: JsonLimits) -> str | None:
     return None if item is None or exact_type is bool else _type_fault(item)
 
 
+def copied(value: JsonValue) -> JsonValue:
+    """Return an equal value that shares no array and no object with this one."""
+    if isinstance(value, dict):
+        return {name: copied(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value
+
+
 def text_fault(text: str) -> str | None:
     """Say why a string can't be stored as it is, or None."""
     if "\0" in text:

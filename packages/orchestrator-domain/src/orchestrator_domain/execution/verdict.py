@@ -4,7 +4,7 @@ from typing import assert_never
 
 from attrs import field, frozen
 
-from orchestrator_domain.exact_json.value import InexactJson, JsonObject, JsonValue, check_exact
+from orchestrator_domain.exact_json.value import InexactJson, JsonObject, JsonValue, check_exact, copied
 from orchestrator_domain.execution.attempt import (
     ActionResult,
     ContractViolated,
@@ -82,7 +82,9 @@ def _judged(step: StartAction, result: ActionResult, fraction: float) -> Verdict
     writes = running.effect is not Effect.READ_ONLY
     match held_to_contract(step.contract, result):
         case Succeeded(result=value, provider_reference=reference):
-            return GoOn(checkpoint=running.succeeded(value, reference))
+            # Whoever wrote the handler may keep what it answered, and change it.
+            kept = {name: copied(member) for name, member in value.items()}
+            return GoOn(checkpoint=running.succeeded(kept, reference))
         case ProvenUnsent(error_code=code):
             return _again(step, running.to_be_retried(code, uncertain=False), code, fraction)
         case Parked(error_code=code, retry_after_seconds=seconds):

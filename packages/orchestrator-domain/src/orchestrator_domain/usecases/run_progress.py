@@ -3,7 +3,7 @@
 from attrs import define, field, frozen
 
 from orchestrator_domain.audit import SYSTEM_SUBJECT, AuditFact, AuditKind
-from orchestrator_domain.exact_json.value import JsonObject
+from orchestrator_domain.exact_json.value import JsonObject, copied
 from orchestrator_domain.execution.checkpoint import Checkpoint
 from orchestrator_domain.execution.execution import ExecutionStatus
 from orchestrator_domain.execution.stepping import AskProbe, Run, StartAction
@@ -48,7 +48,10 @@ class RunProgress:
         )
 
     def action_context(self, step: StartAction | AskProbe) -> ActionContext:
-        """Return what a handler is told of the attempt, or a probe of the attempt that it asks about."""
+        """Return what a handler is told of the attempt, or a probe of the attempt that it asks about.
+
+        It may do with the inputs as it likes: they share nothing with what the run goes on from.
+        """
         claimed = self.claimed
         return ActionContext(
             execution_id=claimed.fence.execution_id,
@@ -56,7 +59,7 @@ class RunProgress:
             owner=claimed.request.owner,
             scope=claimed.request.scope,
             actor=claimed.execution.actor.subject,
-            inputs=step.inputs,
+            inputs={name: copied(value) for name, value in step.inputs.items()},
             external_key=step.checkpoint.external_key,
             fencing_token=claimed.fence.token,
             attempt=step.checkpoint.attempts,
