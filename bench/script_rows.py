@@ -70,7 +70,8 @@ class ScriptRows:
             "actionIds": [f"look{number}" for number in range(actions)],
             "decision": None,
         }
-        fact = self._fact(claimed["request_id"], claimed["id"], claimed["flow_id"], detail)
+        ids = id_text(claimed["request_id"]), id_text(claimed["id"])
+        fact = self._fact(*ids, claimed["flow_id"], detail)
         moved = {"from_revision": claimed["request_revision"], "to_state": "DONE"}
         told = {"kind": "TRANSITION_COMPLETED", "actor": "system", "fact_to_state": "DONE"}
         return self._hashed({**fact, **moved, "data": self._data(claimed), **told})
@@ -123,12 +124,12 @@ class ScriptRows:
     def check_execution(self, stored: Mapping[str, Any]) -> None:
         """Look at the execution as it was stored."""
 
-    def _fact(self, request_id: UUID, execution_id: UUID, flow_id: UUID, detail: Row) -> Row:
+    def _fact(self, request_id: str, execution_id: str, flow_id: UUID, detail: Row) -> Row:
         return {
-            "request_id": id_text(request_id),
+            "request_id": request_id,
             "revision_step": 1,
             "entry_id": id_text(self.identifiers.uuid()),
-            "execution_id": id_text(execution_id),
+            "execution_id": execution_id,
             "flow_id": id_text(flow_id),
             "fact_from_state": "OPEN",
             "detail": detail,
