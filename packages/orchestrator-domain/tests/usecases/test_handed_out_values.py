@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.plugins.embedded_service import CLERK, EmbeddedService, creation, go
+from tests.plugins.embedded_service import EmbeddedService, creation, go
 
 from orchestrator_domain.exact_json.value import JsonObject
 from orchestrator_domain.execution.attempt import ActionResult, Succeeded
@@ -11,6 +11,7 @@ from orchestrator_domain.execution.execution import ExecutionStatus
 from orchestrator_domain.flow.definition import ActionDefinition
 from orchestrator_domain.ports.action_handler import ActionContext
 from orchestrator_domain.testing import chain
+from orchestrator_domain.testing.examples import CLERK
 
 _ACCEPTED: JsonObject = {"item": {"amount": 100}}
 
