@@ -1,5 +1,6 @@
 """The harness of the PostgreSQL implementation: its ports as the runtime role, and a superuser behind them."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Self
 
@@ -23,6 +24,10 @@ from orchestrator_postgres.unit_of_work import PostgresUnitOfWork
 from orchestrator_postgres.wakeup import PostgresWakeup
 
 _DOCUMENT_SEED = 7
+_PATIENCE_SECONDS = 60.0
+_WAITING = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
 
 
 class PostgresHarness(StoreHarness):
@@ -136,6 +141,12 @@ class PostgresHarness(StoreHarness):
     async def rows(self, statement: bytes, *parameters: object) -> Sequence[Row]:
         """Return what a statement of the superuser finds."""
         return await (await self.superuser.execute(statement, parameters)).fetchall()
+
+    async def sessions_wait(self, count: int = 1) -> None:
+        """Return as soon as so many sessions of this database wait for a lock."""
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            while (await asyncio.to_thread(self.database.execute, _WAITING))[0][0] < count:
+                pass
 
     async def _change(self, statement: bytes, *parameters: object) -> None:
         cursor = await self.superuser.execute(statement, parameters)

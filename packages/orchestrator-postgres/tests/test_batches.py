@@ -75,17 +75,6 @@ async def _status(cases: StoredCases, claimed: ClaimedExecution) -> ExecutionSta
     return (await cases.seen_execution(claimed.execution.id)).status
 
 
-async def _someone_waits(harness: PostgresHarness) -> None:
-    """Return as soon as a session of the runtime role waits for a lock."""
-    waiting = (
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-        " AND wait_event_type = 'Lock' AND usename = 'orchestrator_test_runtime'"
-    )
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while (await asyncio.to_thread(harness.database.execute, waiting)) == [(0,)]:
-            pass
-
-
 async def test_writes_that_are_ready_at_one_moment_share_a_transaction(harness: PostgresHarness) -> None:
     cases = StoredCases(harness=harness)
     claimed = await _claimed(cases, 5)
@@ -304,7 +293,7 @@ async def test_an_execution_that_somebody_holds_keeps_nobody_else_waiting(harnes
         await harness.rows(b"SELECT FROM orchestrator.execution WHERE id = %s FOR UPDATE", held.execution.id)
         waiting = asyncio.create_task(_start(cases, held))
         await _start(cases, free)
-        await _someone_waits(harness)
+        await harness.sessions_wait()
         assert not waiting.done()
     await waiting
     assert [await _started(harness, one) for one in (held, free)] == [True, True]
@@ -329,7 +318,7 @@ async def test_whoever_awaits_a_write_that_closing_cuts_is_told(
     async with harness.superuser.transaction():
         await harness.superuser.execute(holding)
         write = asyncio.create_task(queue.checkpoint(claimed.fence, [start]))
-        await _someone_waits(harness)
+        await harness.sessions_wait()
         behind = asyncio.create_task(queue.checkpoint(claimed.fence, []))
         await asyncio.sleep(0)
         async with asyncio.timeout(PATIENCE_SECONDS):
@@ -351,7 +340,7 @@ async def test_a_request_that_somebody_holds_keeps_nobody_else_waiting(harness: 
         )
         waiting = asyncio.create_task(complete(cases, held, held.fence, []))
         await complete(cases, free, free.fence, [])
-        await _someone_waits(harness)
+        await harness.sessions_wait()
         assert not waiting.done()
     await waiting
     assert [await _status(cases, one) for one in (held, free)] == [ExecutionStatus.SUCCEEDED] * 2
@@ -363,7 +352,7 @@ async def test_a_run_that_is_cancelled_takes_nobody_out_of_the_batch(harness: Po
     async with harness.superuser.transaction():
         await harness.superuser.execute(b"LOCK TABLE orchestrator.action_execution IN EXCLUSIVE MODE")
         leaving, staying = (asyncio.create_task(_start(cases, one)) for one in (cancelled, other))
-        await _someone_waits(harness)
+        await harness.sessions_wait()
         leaving.cancel()
         with pytest.raises(asyncio.CancelledError):
             await leaving
@@ -377,7 +366,7 @@ async def test_what_is_cancelled_before_its_batch_leaves_is_not_written(harness:
     async with harness.superuser.transaction():
         await harness.superuser.execute(b"LOCK TABLE orchestrator.action_execution IN EXCLUSIVE MODE")
         under_way = asyncio.create_task(_start(cases, first))
-        await _someone_waits(harness)
+        await harness.sessions_wait()
         leaving, staying = (asyncio.create_task(_start(cases, one)) for one in (cancelled, last))
         await asyncio.sleep(0)
         leaving.cancel()
@@ -395,7 +384,7 @@ async def test_a_batch_that_is_the_victim_of_a_deadlock_is_written_row_by_row(
         await harness.superuser.execute(b"SET LOCAL deadlock_timeout = '60s'")
         await harness.superuser.execute(b"LOCK TABLE orchestrator.action_execution IN EXCLUSIVE MODE")
         writes = [asyncio.create_task(_start(cases, one)) for one in claimed]
-        await _someone_waits(harness)
+        await harness.sessions_wait()
         await harness.rows(b"SELECT FROM orchestrator.execution FOR UPDATE")
     assert await asyncio.gather(*writes) == [None, None]
     assert [await _started(harness, one) for one in claimed] == [True, True]

@@ -13,7 +13,6 @@ from orchestrator_postgres.statements import sql_file
 
 _TAKE_REQUEST = b"SELECT FROM orchestrator.request_instance WHERE id = %s FOR UPDATE NOWAIT"
 _TAKE_EXECUTION = b"SELECT FROM orchestrator.execution WHERE id = %s FOR UPDATE"
-_SOMEONE_WAITS = "SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
 @pytest.mark.parametrize("ending", WRITES_WITH_A_FACT)
@@ -26,7 +25,7 @@ async def test_an_ending_holds_the_request_before_it_waits_for_the_execution(
         async with harness.superuser.transaction():
             await harness.superuser.execute(_TAKE_EXECUTION, (claimed.execution.id,))
             ended = asyncio.create_task(ending(cases, claimed, claimed.fence, []))
-            await _someone_waits(harness)
+            await harness.sessions_wait()
             with pytest.raises(LockNotAvailable):
                 await other.execute(_TAKE_REQUEST, (claimed.request.id,))
         await ended
@@ -48,9 +47,3 @@ async def test_an_ending_that_locked_the_execution_first_would_deadlock_with_one
 
     answers = await asyncio.gather(locked(*right), locked(*reversed(right)), return_exceptions=True)
     assert [type(answer) for answer in answers if answer is not None] == [DeadlockDetected]
-
-
-async def _someone_waits(harness: PostgresHarness) -> None:
-    async with asyncio.timeout(30):
-        while (await asyncio.to_thread(harness.database.execute, _SOMEONE_WAITS)) == [(False,)]:
-            pass

@@ -10,6 +10,7 @@ from tests.plugins.postgres_harness import PostgresHarness
 from tests.plugins.protocol_trace import round_trips, traced
 
 from orchestrator_postgres.engine import ConnectionSettings, StoreConnection, connect
+from orchestrator_postgres.fault_translation import TransientFault, translated_faults
 from orchestrator_postgres.one_trip import OneTrip
 
 _ADD = b"INSERT INTO public.kept VALUES (%(number)s::int, %(text)s::text)"
@@ -97,8 +98,19 @@ async def test_more_than_any_buffer_holds_goes_both_ways(table: PostgresHarness)
 async def test_a_connection_that_the_server_ends_counts_as_broken(table: PostgresHarness) -> None:
     ending = b"SELECT pg_terminate_backend(pg_backend_pid()) WHERE %(text)s::text <> %(number)s::text"
     async with await _owner(table) as connection:
-        with pytest.raises(psycopg.OperationalError):
+        with pytest.raises(psycopg.errors.AdminShutdown):
             await _trip((_ADD, 1), (ending, 1), (_ADD, 2)).carry_out(connection)
+        assert connection.broken
+    assert await _kept(table) == []
+
+
+async def test_a_transaction_that_took_too_long_may_be_tried_again(table: PostgresHarness) -> None:
+    sleeping = b"SELECT pg_sleep(60) WHERE %(text)s::text <> %(number)s::text"
+    async with await _owner(table) as connection:
+        await connection.execute(b"SET transaction_timeout = '50ms'")
+        with pytest.raises(TransientFault) as told, translated_faults():
+            await _trip((_ADD, 1), (sleeping, 1), (_ADD, 2)).carry_out(connection)
+        assert told.value.sqlstate == "25P04"
         assert connection.broken
     assert await _kept(table) == []
 

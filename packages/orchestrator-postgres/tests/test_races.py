@@ -121,7 +121,7 @@ async def test_no_request_is_created_on_a_flow_whose_retirement_came_first(
     retirement = asyncio.create_task(harness.unit_of_work().run(retire))
     await locked.wait()
     creation = asyncio.create_task(harness.unit_of_work().run(seen_status))
-    await _someone_waits_for_a_lock(harness)
+    await harness.sessions_wait()
     ready.set()
     await retirement
     assert await creation is FlowStatus.RETIRED
@@ -152,7 +152,7 @@ async def test_a_retirement_waits_for_an_activation_that_came_first(harness: Pos
     activation = asyncio.create_task(harness.unit_of_work().run(activate))
     await locked.wait()
     retirement = asyncio.create_task(harness.unit_of_work().run(retire))
-    await _someone_waits_for_a_lock(harness)
+    await harness.sessions_wait()
     ready.set()
     await asyncio.gather(activation, retirement)
     assert order == ["activated", "retired"]
@@ -195,7 +195,7 @@ async def test_a_write_that_waited_for_the_execution_past_its_lease_writes_nothi
     async with harness.superuser.transaction():
         await harness.expire_lease(claimed.execution.id)
         writing = asyncio.ensure_future(write(cases, claimed, claimed.fence, [start]))
-        await _someone_waits_for_a_lock(harness)
+        await harness.sessions_wait()
     with pytest.raises(LeaseLost):
         await writing
     assert not await harness.checkpoints(claimed.execution.id)
@@ -251,7 +251,7 @@ async def test_a_lease_that_was_busy_for_a_moment_is_renewed(harness: PostgresHa
     async with harness.superuser.transaction():
         await harness.rows(b"SELECT FROM orchestrator.execution WHERE id = %s FOR UPDATE", busy.execution.id)
         renewing = asyncio.create_task(harness.queue().renew(fences=[busy.fence], lease_seconds=longer))
-        await _someone_waits_for_a_lock(harness)
+        await harness.sessions_wait()
     assert await renewing == Renewed(held=frozenset({busy.execution.id}))
     assert await harness.lease_seconds_left(busy.execution.id) > LEASE_SECONDS
 
@@ -288,14 +288,3 @@ async def test_two_stories_that_deadlock_are_both_told_to_the_end(harness: Postg
 
     await asyncio.gather(locked(first.id, second.id), locked(second.id, first.id))
     assert len(tries) == 3
-
-
-async def _someone_waits_for_a_lock(harness: PostgresHarness) -> None:
-    """Return as soon as the server reports that the runtime role waits for a lock."""
-    waiting = (
-        "SELECT count(*) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    )
-    async with asyncio.timeout(30):
-        while (await asyncio.to_thread(harness.database.execute, waiting)) == [(0,)]:
-            pass

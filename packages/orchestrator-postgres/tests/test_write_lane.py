@@ -13,9 +13,6 @@ from orchestrator_domain.testing.examples import checkpoint_of, write_of
 
 _WORTH_A_SECOND = 8
 _LOCK = b"LOCK TABLE orchestrator.action_execution IN EXCLUSIVE MODE"
-_WAITING = (
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-)
 
 
 async def _claimed(cases: StoredCases, count: int) -> Sequence[ClaimedExecution]:
@@ -30,9 +27,7 @@ async def _begun_behind_the_lock(
     """Begin a batch that waits for the lock, and return once the server has come to it."""
     start = write_of(checkpoint_of(claimed.execution.id), cases.identifiers)
     under_way = asyncio.create_task(harness.queue().checkpoint(claimed.fence, [start]))
-    async with asyncio.timeout(60):
-        while (await asyncio.to_thread(harness.database.execute, _WAITING)) == [(0,)]:
-            pass
+    await harness.sessions_wait()
     return under_way
 
 
@@ -88,9 +83,7 @@ async def test_no_third_batch_leaves_before_one_of_two_has_returned(harness: Pos
             )
             for one in second
         ]
-        async with asyncio.timeout(60):
-            while (await asyncio.to_thread(harness.database.execute, _WAITING)) != [(2,)]:
-                pass
+        await harness.sessions_wait(2)
         endings = _endings(cases, third)
         assert await _statuses(cases, third) == {ExecutionStatus.RUNNING}
         assert not any(ending.done() for ending in endings)
